@@ -12,9 +12,39 @@
 
 #include <simaai/kernels/tensor_spec.h>
 
+#include "export.h"
+
 namespace simaai::gst {
 
 inline constexpr const char* kTensorCapsName = "application/vnd.simaai.tensor";
+
+/// Names of the caps fields.
+namespace field {
+inline constexpr const char* kDtype = "dtype";
+inline constexpr const char* kShape = "shape";
+inline constexpr const char* kLayout = "layout";
+inline constexpr const char* kStrides = "strides";
+inline constexpr const char* kTileAxes = "tile-axes";
+inline constexpr const char* kTileShape = "tile-shape";
+inline constexpr const char* kChannelStorage = "channel-storage";
+inline constexpr const char* kQuantScale = "quant-scale";
+inline constexpr const char* kQuantZeroPoint = "quant-zero-point";
+inline constexpr const char* kTensorId = "tensor-id";
+inline constexpr const char* kFramerate = "framerate";
+inline constexpr const char* kVideoFormat = "video-format";
+inline constexpr const char* kPixelAspectRatio = "pixel-aspect-ratio";
+inline constexpr const char* kColorimetry = "colorimetry";
+} // namespace field
+
+/// Words of the layout field.
+namespace word {
+inline constexpr const char* kContiguous = "contiguous";
+inline constexpr const char* kStrided = "strided";
+inline constexpr const char* kMlaTiled = "mla-tiled";
+inline constexpr const char* kMlaCBlocked = "mla-cblocked";
+inline constexpr const char* kCompact = "compact";
+inline constexpr const char* kPad16 = "pad16";
+} // namespace word
 
 /// What one fixed tensor caps structure says. The optional fields pass through every op element unchanged.
 struct TensorInfo {
@@ -36,18 +66,25 @@ struct CapsError {
 
 /// Reads a fixed structure. Every field is checked by name: missing, wrong type, wrong count, unknown word, extents
 /// above 2^31 - 1, numbers that caps parsing turned into doubles. Says nothing about whether an op admits the tensor.
-[[nodiscard]] std::variant<TensorInfo, CapsError> parse_tensor(const GstStructure& structure);
+[[nodiscard]] SIMAAI_GST_API std::variant<TensorInfo, CapsError>
+parse_tensor(const GstStructure& structure);
 /// The same for the first structure of fixed caps.
-[[nodiscard]] std::variant<TensorInfo, CapsError> parse_tensor(const GstCaps& caps);
+[[nodiscard]] SIMAAI_GST_API std::variant<TensorInfo, CapsError> parse_tensor(const GstCaps& caps);
 
 /// A fixed structure; strides of singleton axes are written in canonical (row-major) form. Transfer full.
-[[nodiscard]] GstStructure* to_structure(const TensorInfo& info);
+[[nodiscard]] SIMAAI_GST_API GstStructure* to_structure(const TensorInfo& info);
 /// Caps of that one structure. Transfer full.
-[[nodiscard]] GstCaps* to_caps(const TensorInfo& info);
+[[nodiscard]] SIMAAI_GST_API GstCaps* to_caps(const TensorInfo& info);
 
-[[nodiscard]] const char* dtype_name(kernels::DType dtype) noexcept;
-[[nodiscard]] std::optional<kernels::DType> dtype_from_name(const char* name) noexcept;
+[[nodiscard]] SIMAAI_GST_API const char* dtype_name(kernels::DType dtype) noexcept;
+[[nodiscard]] SIMAAI_GST_API std::optional<kernels::DType>
+dtype_from_name(const char* name) noexcept;
 /// Caps word of the layout: contiguous, strided, mla-tiled, mla-cblocked.
-[[nodiscard]] const char* layout_name(const kernels::Layout& layout) noexcept;
+[[nodiscard]] SIMAAI_GST_API const char* layout_name(const kernels::Layout& layout) noexcept;
+/// Caps word of the channel storage: compact, pad16.
+[[nodiscard]] SIMAAI_GST_API const char*
+channel_storage_name(kernels::ChannelStorage storage) noexcept;
+[[nodiscard]] SIMAAI_GST_API std::optional<kernels::ChannelStorage>
+channel_storage_from_name(const char* name) noexcept;
 
 } // namespace simaai::gst
