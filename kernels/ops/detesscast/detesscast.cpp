@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What DetessCast admits.
+#include <simaai/kernels/ops/detesscast.h>
+
+#include "ops/common/admission.h"
+
+namespace simaai::kernels::ops::detesscast {
+namespace {
+
+using detail::dtype_bit;
+
+constexpr detail::DTypeRow kDTypes[] = {
+    {DType::BFloat16, dtype_bit(DType::BFloat16) | dtype_bit(DType::Float32)},
+};
+
+constexpr detail::OpRule kRule{kDTypes, detail::kTiledLayouts, detail::kLinearLayouts, 1};
+
+} // namespace
+
+std::variant<Plan, Error> check_inference(const Request& request) noexcept {
+  return detail::admit<Plan>(kRule, request);
+}
+
+} // namespace simaai::kernels::ops::detesscast
