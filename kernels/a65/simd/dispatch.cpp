@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Run-time choice of the instruction set.
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+
+#include <simaai/kernels/a65/dispatch.h>
+
+#include "a65/simd/row_table.h"
+
+namespace simaai::kernels::a65 {
+namespace detail {
+namespace {
+
+struct LevelSet {
+  std::array<Level, 4> levels{};
+  std::size_t count = 0;
+  constexpr void add(Level level) noexcept { levels[count++] = level; }
+};
+
+LevelSet detect_levels() noexcept {
+  LevelSet set;
+  set.add(Level::Scalar);
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx2") != 0)
+    set.add(Level::Avx2);
+#endif
+  return set;
+}
+
+const LevelSet& level_set() noexcept {
+  static const LevelSet set = detect_levels();
+  return set;
+}
+
+/// Own table of a level; the scalar one where the build has none.
+const RowTable& own_rows(Level level) noexcept {
+  switch (level) {
+  case Level::Scalar:
+  case Level::Avx512:
+  case Level::Neon:
+    break;
+  case Level::Avx2:
+#if defined(__x86_64__)
+    return kAvx2Rows;
+#else
+    break;
+#endif
+  }
+  return kScalarRows;
+}
+
+Level level_below(Level level) noexcept {
+  return level == Level::Avx512 ? Level::Avx2 : Level::Scalar;
+}
+
+/// Takes each kernel from the highest level that has it.
+RowTable complete_rows(Level level) noexcept {
+  RowTable table = own_rows(level);
+  while (level != Level::Scalar) {
+    level = level_below(level);
+    const RowTable& below = own_rows(level);
+#define SIMAAI_A65_FALL_BACK(name, from, to)                                                       \
+  if (table.name == nullptr)                                                                       \
+    table.name = below.name;
+    SIMAAI_A65_LINEAR_ROWS(SIMAAI_A65_FALL_BACK)
+    SIMAAI_A65_TILE_ROWS(SIMAAI_A65_FALL_BACK)
+#undef SIMAAI_A65_FALL_BACK
+  }
+  return table;
+}
+
+Level choose_level() noexcept {
+  const std::span<const Level> levels = supported_levels();
+  const char* wanted = std::getenv("SIMAAI_A65_ISA");
+  if (wanted == nullptr || *wanted == '\0')
+    return levels.back();
+  for (const Level level : levels)
+    if (level_name(level) == wanted)
+      return level;
+  const std::string_view kept = level_name(levels.back());
+  std::fprintf(stderr, "simaai-kernels: SIMAAI_A65_ISA=%s is not supported here, using %.*s\n",
+               wanted, static_cast<int>(kept.size()), kept.data());
+  return levels.back();
+}
+
+} // namespace
+
+std::string_view level_name(Level level) noexcept {
+  switch (level) {
+  case Level::Scalar:
+    return "scalar";
+  case Level::Avx2:
+    return "avx2";
+  case Level::Avx512:
+    return "avx512";
+  case Level::Neon:
+    return "neon";
+  }
+  return "unknown";
+}
+
+std::span<const Level> supported_levels() noexcept {
+  const LevelSet& set = level_set();
+  return {set.levels.data(), set.count};
+}
+
+const RowTable& rows_of(Level level) noexcept {
+  static const std::array<RowTable, 4> tables{
+      complete_rows(Level::Scalar), complete_rows(Level::Avx2), complete_rows(Level::Avx512),
+      complete_rows(Level::Neon)};
+  return tables[static_cast<std::size_t>(level)];
+}
+
+Level active_level() noexcept {
+  static const Level level = choose_level();
+  return level;
+}
+
+} // namespace detail
+
+std::string_view active_instruction_set() noexcept {
+  return detail::level_name(detail::active_level());
+}
+
+} // namespace simaai::kernels::a65
