@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// AVX2 building blocks of row kernels: loads, stores, the bit rules in lanes, byte planes. Include
+// it in files built with -mavx2 only; the namespace keeps its inline functions apart from code for
+// other levels.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include <immintrin.h>
+
+#include "a65/simd/row_table.h"
+
+namespace simaai::kernels::a65::detail::avx2 {
+
+[[nodiscard]] inline __m256i load_256(const std::byte* from) noexcept {
+  return _mm256_loadu_si256(static_cast<const __m256i*>(static_cast<const void*>(from)));
+}
+
+inline void store_256(std::byte* to, __m256i value) noexcept {
+  _mm256_storeu_si256(static_cast<__m256i*>(static_cast<void*>(to)), value);
+}
+
+[[nodiscard]] inline __m128i load_128(const std::byte* from) noexcept {
+  return _mm_loadu_si128(static_cast<const __m128i*>(static_cast<const void*>(from)));
+}
+
+inline void store_128(std::byte* to, __m128i value) noexcept {
+  _mm_storeu_si128(static_cast<__m128i*>(static_cast<void*>(to)), value);
+}
+
+[[nodiscard]] inline __m128i load_64(const std::byte* from) noexcept {
+  return _mm_loadl_epi64(static_cast<const __m128i*>(static_cast<const void*>(from)));
+}
+
+inline void store_64(std::byte* to, __m128i value) noexcept {
+  _mm_storel_epi64(static_cast<__m128i*>(static_cast<void*>(to)), value);
+}
+
+/// The cast rule in each 32-bit lane: result in the low half, high half zero.
+[[nodiscard]] inline __m256i round_f32(__m256i bits) noexcept {
+  const __m256i odd = _mm256_and_si256(_mm256_srli_epi32(bits, 16), _mm256_set1_epi32(1));
+  const __m256i bias = _mm256_add_epi32(odd, _mm256_set1_epi32(0x7fff));
+  return _mm256_srli_epi32(_mm256_add_epi32(bits, bias), 16);
+}
+
+/// Sixteen 16-bit lanes in order from two times eight 32-bit lanes below 2^16.
+[[nodiscard]] inline __m256i narrow_32(__m256i first, __m256i second) noexcept {
+  return _mm256_permute4x64_epi64(_mm256_packus_epi32(first, second), 0xd8);
+}
+
+[[nodiscard]] inline __m256i load_16_f32(const std::byte* from) noexcept {
+  return narrow_32(round_f32(load_256(from)), round_f32(load_256(from + 32)));
+}
+
+inline void store_16_f32(std::byte* to, __m256i bf16) noexcept {
+  // Per 128-bit lane, unpacking with zeros below each value is a shift left by 16.
+  const __m256i ordered = _mm256_permute4x64_epi64(bf16, 0xd8);
+  const __m256i zero = _mm256_setzero_si256();
+  store_256(to, _mm256_unpacklo_epi16(zero, ordered));
+  store_256(to + 32, _mm256_unpackhi_epi16(zero, ordered));
+}
+
+/// Shuffle control that shifts a 128-bit value right by `bytes`, 0 to 16, filling with zeros.
+[[nodiscard]] inline __m128i shift_control(std::int64_t bytes) noexcept {
+  alignas(16) static const std::int8_t kControl[32] = {
+      0,    1,    2,    3,    4,    5,    6,    7,    8,    9,    10,
+      11,   12,   13,   14,   15,   -128, -128, -128, -128, -128, -128,
+      -128, -128, -128, -128, -128, -128, -128, -128, -128, -128};
+  return _mm_loadu_si128(static_cast<const __m128i*>(static_cast<const void*>(kControl + bytes)));
+}
+
+template <class Word> [[nodiscard]] Word load_word(const std::byte* from) noexcept {
+  Word word;
+  std::memcpy(&word, from, sizeof word);
+  return word;
+}
+
+/// The first `count` bytes, 1 to 15, of a 16-byte value; the others are zero. Reads only those.
+[[nodiscard]] inline __m128i load_bytes(const std::byte* from, std::int64_t count) noexcept {
+  std::uint64_t low = 0;
+  std::uint64_t high = 0;
+  if (count >= 8) {
+    low = load_word<std::uint64_t>(from);
+    if (count > 8)
+      high = load_word<std::uint64_t>(from + count - 8) >> (8 * (16 - count));
+  } else if (count >= 4) {
+    low = load_word<std::uint32_t>(from);
+    low |= static_cast<std::uint64_t>(load_word<std::uint32_t>(from + count - 4))
+           << (8 * (count - 4));
+  } else {
+    for (std::int64_t i = 0; i < count; ++i)
+      low |= static_cast<std::uint64_t>(from[i]) << (8 * i);
+  }
+  return _mm_set_epi64x(static_cast<long long>(high), static_cast<long long>(low));
+}
+
+/// The first `count` 16-bit lanes, 1 to 15; the others are zero. Reads only those.
+[[nodiscard]] inline __m256i load_lanes_16(const std::byte* from, std::int64_t count) noexcept {
+  if (count < 8)
+    return _mm256_zextsi128_si256(load_bytes(from, 2 * count));
+  const __m128i end = load_128(from + 2 * (count - 8));
+  return _mm256_set_m128i(_mm_shuffle_epi8(end, shift_control(2 * (16 - count))), load_128(from));
+}
+
+// Source types: sixteen, eight or the first few channels as BFloat16 in 16-bit lanes.
+
+struct F32 {
+  static constexpr std::int64_t kBytes = 4;
+  static __m256i load_16(const std::byte* from) noexcept { return load_16_f32(from); }
+  static __m128i load_8(const std::byte* from) noexcept {
+    const __m256i bits = round_f32(load_256(from));
+    return _mm_packus_epi32(_mm256_castsi256_si128(bits), _mm256_extracti128_si256(bits, 1));
+  }
+  static __m256i load_some(const std::byte* from, std::int64_t count) noexcept {
+    alignas(32) static const std::int32_t kMask[32] = {-1, -1, -1, -1, -1, -1, -1, -1,
+                                                       -1, -1, -1, -1, -1, -1, -1, -1};
+    const auto* lanes = static_cast<const int*>(static_cast<const void*>(from));
+    const auto* mask = static_cast<const std::byte*>(static_cast<const void*>(kMask + 16 - count));
+    const __m256i first = _mm256_maskload_epi32(lanes, load_256(mask));
+    const __m256i second = _mm256_maskload_epi32(lanes + 8, load_256(mask + 32));
+    return narrow_32(round_f32(first), round_f32(second));
+  }
+};
+
+struct BF16 {
+  static constexpr std::int64_t kBytes = 2;
+  static __m256i load_16(const std::byte* from) noexcept { return load_256(from); }
+  static __m128i load_8(const std::byte* from) noexcept { return load_128(from); }
+  static __m256i load_some(const std::byte* from, std::int64_t count) noexcept {
+    return load_lanes_16(from, count);
+  }
+  static void store_16(std::byte* to, __m128i first, __m128i second) noexcept {
+    store_128(to, first);
+    store_128(to + 16, second);
+  }
+  static void store_8(std::byte* to, __m128i lanes) noexcept { store_128(to, lanes); }
+  static void store_4(std::byte* to, __m128i lanes) noexcept { store_64(to, lanes); }
+};
+
+/// What F32 is as a destination.
+struct ToF32 {
+  static constexpr std::int64_t kBytes = 4;
+  static void store_16(std::byte* to, __m128i first, __m128i second) noexcept {
+    store_8(to, first);
+    store_8(to + 32, second);
+  }
+  static void store_8(std::byte* to, __m128i lanes) noexcept {
+    store_256(to, _mm256_slli_epi32(_mm256_cvtepu16_epi32(lanes), 16));
+  }
+  static void store_4(std::byte* to, __m128i lanes) noexcept {
+    store_128(to, _mm_unpacklo_epi16(_mm_setzero_si128(), lanes));
+  }
+};
+
+struct F16 {
+  static constexpr std::int64_t kBytes = 2;
+
+  /// The full rule, taken from the scalar kernel.
+  static __m256i convert_any(__m256i bits) noexcept {
+    std::byte values[32];
+    std::byte planes[32];
+    store_256(values, bits);
+    f16_bf16_channels_row__scalar({values, planes, 1, 16, 16, 32, 2, 0});
+    const __m128i low = load_128(planes);
+    const __m128i high = load_128(planes + 16);
+    return _mm256_set_m128i(_mm_unpackhi_epi8(low, high), _mm_unpacklo_epi8(low, high));
+  }
+
+  /// Normal numbers and zeros by a short path; one other lane sends the group to the full rule.
+  static __m256i convert(__m256i bits) noexcept {
+    const __m256i sign = _mm256_and_si256(bits, _mm256_set1_epi16(INT16_MIN));
+    const __m256i magnitude = _mm256_xor_si256(bits, sign);
+    const __m256i zero = _mm256_cmpeq_epi16(magnitude, _mm256_setzero_si256());
+    // Normal: 0x0400 <= magnitude < 0x7c00, so magnitude - 0x0400 is below 0x7800 unsigned.
+    const __m256i above = _mm256_sub_epi16(magnitude, _mm256_set1_epi16(0x0400));
+    const __m256i other =
+        _mm256_cmpeq_epi16(_mm256_max_epu16(above, _mm256_set1_epi16(0x7800)), above);
+    if (_mm256_testc_si256(zero, other) == 0)
+      return convert_any(bits);
+    const __m256i odd = _mm256_and_si256(_mm256_srli_epi16(magnitude, 3), _mm256_set1_epi16(1));
+    const __m256i bias = _mm256_add_epi16(odd, _mm256_set1_epi16(3));
+    const __m256i rounded = _mm256_srli_epi16(_mm256_add_epi16(magnitude, bias), 3);
+    const __m256i rebiased = _mm256_add_epi16(rounded, _mm256_set1_epi16(112 << 7));
+    return _mm256_or_si256(sign, _mm256_andnot_si256(zero, rebiased));
+  }
+
+  static __m256i load_16(const std::byte* from) noexcept { return convert(load_256(from)); }
+  static __m128i load_8(const std::byte* from) noexcept {
+    return _mm256_castsi256_si128(convert(_mm256_zextsi128_si256(load_128(from))));
+  }
+  static __m256i load_some(const std::byte* from, std::int64_t count) noexcept {
+    return convert(load_lanes_16(from, count));
+  }
+};
+
+/// Low bytes of sixteen 16-bit lanes in the lower half, high bytes in the upper half.
+[[nodiscard]] inline __m256i split_planes(__m256i lanes) noexcept {
+  const __m256i low = _mm256_and_si256(lanes, _mm256_set1_epi16(0x00ff));
+  const __m256i high = _mm256_srli_epi16(lanes, 8);
+  return _mm256_permute4x64_epi64(_mm256_packus_epi16(low, high), 0xd8);
+}
+
+/// Sixteen channels of a pixel into both planes, `stored` bytes apart.
+inline void store_planes_16(std::byte* to, std::int64_t stored, __m256i lanes) noexcept {
+  const __m256i planes = split_planes(lanes);
+  store_128(to, _mm256_castsi256_si128(planes));
+  store_128(to + stored, _mm256_extracti128_si256(planes, 1));
+}
+
+inline void store_planes_8(std::byte* to, std::int64_t stored, __m128i lanes) noexcept {
+  const __m128i low = _mm_and_si128(lanes, _mm_set1_epi16(0x00ff));
+  const __m128i planes = _mm_packus_epi16(low, _mm_srli_epi16(lanes, 8));
+  store_64(to, planes);
+  store_64(to + stored, _mm_unpackhi_epi64(planes, planes));
+}
+
+} // namespace simaai::kernels::a65::detail::avx2
