@@ -3,7 +3,12 @@
 #include <gst/gst.h>
 
 // One line an element; the folder of that name defines its registration function.
-#define SIMAAI_ELEMENTS(X)
+#define SIMAAI_ELEMENTS(X)                                                                         \
+  X(simaaicast)                                                                                    \
+  X(simaaitess)                                                                                    \
+  X(simaaicasttess)                                                                                \
+  X(simaaidetess)                                                                                  \
+  X(simaaidetesscast)
 
 #define DECLARE(name) GST_ELEMENT_REGISTER_DECLARE(name)
 SIMAAI_ELEMENTS(DECLARE)

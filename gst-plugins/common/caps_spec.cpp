@@ -163,6 +163,11 @@ kernels::Shape read_shape(Reader& in) {
   const std::size_t rank =
       in.numbers(field::kShape, "an array of int, outermost extent first, such as <1,640,640,3>",
                  false, extents);
+  for (std::size_t axis = 0; axis < rank; ++axis)
+    if (extents[axis] < 0)
+      in.refuse(named(field::kShape) + " entry " + std::to_string(axis) + " is " +
+                std::to_string(extents[axis]) +
+                "; expected 0 to 2147483647 (larger numbers wrap when caps are written as text)");
   return kernels::Shape(std::span<const std::int64_t>(extents.data(), rank));
 }
 

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Properties of the op elements: installation, storage and checks.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <string>
+
+#include <gst/gst.h>
+
+#include "export.h"
+#include "negotiation.h"
+#include "op_adapter.h"
+
+G_BEGIN_DECLS
+/// Values: auto (0), a65 (1), ev74 (2).
+#define GST_TYPE_SIMAAI_BACKEND (gst_simaai_backend_get_type())
+SIMAAI_GST_API GType gst_simaai_backend_get_type(void);
+/// Values: auto (0), compact (1), pad16 (2).
+#define GST_TYPE_SIMAAI_CHANNEL_STORAGE (gst_simaai_channel_storage_get_type())
+SIMAAI_GST_API GType gst_simaai_channel_storage_get_type(void);
+G_END_DECLS
+
+namespace simaai::gst {
+
+enum class BackendChoice : int { Auto = 0, A65 = 1, Ev74 = 2 };
+enum class StorageChoice : int { Auto = 0, Compact = 1, PadTo16 = 2 };
+
+/// Property identifiers of the base class; read-only ones at the end.
+enum PropertyId : guint {
+  kPropBackend = 1,
+  kPropRequireZeroCopy,
+  kPropTileAxes,
+  kPropTileShape,
+  kPropChannelStorage,
+  kPropChannelPadding,
+  kPropActiveBackend,
+  kPropStats,
+};
+
+/// An array property as it was set: possibly of a wrong length, which is refused when the element
+/// starts, by name.
+struct IntList {
+  std::array<int, 16> values{};
+  std::size_t count = 0; ///< stated count; 0: not set
+
+  [[nodiscard]] std::optional<std::array<int, 4>> four() const noexcept;
+};
+
+struct ElementSettings {
+  BackendChoice backend = BackendChoice::Auto;
+  bool require_zero_copy = false;
+  IntList tile_axes;
+  IntList tile_shape;
+  StorageChoice storage = StorageChoice::Auto;
+  std::optional<std::int8_t> channel_padding;
+
+  [[nodiscard]] TileSettings tile() const noexcept;
+  [[nodiscard]] OpParams params() const noexcept { return {channel_padding}; }
+  /// Why the element cannot start with these values; empty where it can.
+  [[nodiscard]] std::string problem() const;
+};
+
+/// Installs backend, require-zero-copy, active-backend and stats.
+void install_common_properties(GObjectClass* klass);
+/// Installs the properties that this op has on top.
+void install_op_properties(GObjectClass* klass, const OpTraits& traits);
+
+/// Both return false for an unknown property. The caller holds the object lock.
+[[nodiscard]] bool set_setting(ElementSettings& settings, guint id, const GValue* value) noexcept;
+[[nodiscard]] bool get_setting(const ElementSettings& settings, guint id, GValue* value) noexcept;
+
+} // namespace simaai::gst

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Last-in-first-out buffer pool: GstBufferPool's own queue is first-in-first-out.
+#include "gstsimaaitensorpool.h"
+
+#include <algorithm>
+#include <condition_variable>
+#include <mutex>
+#include <new>
+#include <vector>
+
+namespace simaai::gst {
+namespace {
+
+/// State of one pool. `mutex` protects everything below it and is never held across a call into
+/// GStreamer that may take another lock.
+struct PoolState {
+  std::mutex mutex;
+  std::condition_variable returned;
+  std::vector<GstBuffer*> free; ///< owned; the last one is handed out next
+  guint max_buffers = 0;        ///< 0: no limit
+  guint min_buffers = 0;
+  guint size_bytes = 0;
+  guint live = 0; ///< buffers that exist, free or handed out
+  bool flushing = true;
+  std::uint64_t allocations = 0;
+};
+
+} // namespace
+} // namespace simaai::gst
+
+struct GstSimaaiTensorPool {
+  GstBufferPool parent;
+};
+struct GstSimaaiTensorPoolClass {
+  GstBufferPoolClass parent;
+};
+struct GstSimaaiTensorPoolPrivate {
+  simaai::gst::PoolState* state;
+};
+
+G_DEFINE_TYPE_WITH_PRIVATE(GstSimaaiTensorPool, gst_simaai_tensor_pool, GST_TYPE_BUFFER_POOL)
+
+namespace simaai::gst {
+namespace {
+
+PoolState& state_of(GstBufferPool* pool) noexcept {
+  auto* self = reinterpret_cast<GstSimaaiTensorPool*>(pool);
+  return *static_cast<GstSimaaiTensorPoolPrivate*>(
+              gst_simaai_tensor_pool_get_instance_private(self))
+              ->state;
+}
+
+GstBufferPoolClass* parent_class() noexcept {
+  return GST_BUFFER_POOL_CLASS(gst_simaai_tensor_pool_parent_class);
+}
+
+gboolean set_config(GstBufferPool* pool, GstStructure* config) noexcept {
+  guint size = 0;
+  guint min = 0;
+  guint max = 0;
+  if (!gst_buffer_pool_config_get_params(config, nullptr, &size, &min, &max))
+    return FALSE;
+  if (!parent_class()->set_config(pool, config))
+    return FALSE;
+  PoolState& state = state_of(pool);
+  const std::lock_guard lock(state.mutex);
+  state.size_bytes = size;
+  state.min_buffers = min;
+  state.max_buffers = max;
+  // All the room that handing back can need is taken now, where a limit is known.
+  state.free.reserve(std::max<std::size_t>(max, 64));
+  return TRUE;
+}
+
+GstFlowReturn allocate(GstBufferPool* pool, GstBuffer** buffer) noexcept {
+  const GstFlowReturn flow = parent_class()->alloc_buffer(pool, buffer, nullptr);
+  if (flow == GST_FLOW_OK)
+    GST_BUFFER_FLAGS(*buffer) &= ~static_cast<guint>(GST_BUFFER_FLAG_TAG_MEMORY);
+  PoolState& state = state_of(pool);
+  const std::lock_guard lock(state.mutex);
+  if (flow == GST_FLOW_OK)
+    ++state.allocations;
+  else
+    --state.live;
+  return flow;
+}
+
+gboolean start(GstBufferPool* pool) noexcept {
+  PoolState& state = state_of(pool);
+  guint wanted = 0;
+  {
+    const std::lock_guard lock(state.mutex);
+    state.flushing = false;
+    wanted = state.min_buffers;
+  }
+  for (guint made = 0; made < wanted; ++made) {
+    GstBuffer* buffer = nullptr;
+    {
+      const std::lock_guard lock(state.mutex);
+      ++state.live;
+    }
+    if (allocate(pool, &buffer) != GST_FLOW_OK)
+      return FALSE;
+    const std::lock_guard lock(state.mutex);
+    state.free.push_back(buffer);
+  }
+  return TRUE;
+}
+
+/// Called with all buffers back (GstBufferPool waits for the last one).
+gboolean stop(GstBufferPool* pool) noexcept {
+  PoolState& state = state_of(pool);
+  const std::lock_guard lock(state.mutex);
+  for (GstBuffer* buffer : state.free)
+    gst_buffer_unref(buffer);
+  state.live -= static_cast<guint>(state.free.size());
+  state.free.clear();
+  return TRUE;
+}
+
+/// What acquire does next: a buffer, permission to allocate one, or a reason to give up.
+enum class Turn { Reuse, Allocate, Flushing, Empty };
+
+Turn take_turn(PoolState& state, bool may_wait, GstBuffer** buffer) noexcept {
+  std::unique_lock lock(state.mutex);
+  while (true) {
+    if (state.flushing)
+      return Turn::Flushing;
+    if (!state.free.empty()) {
+      *buffer = state.free.back();
+      state.free.pop_back();
+      return Turn::Reuse;
+    }
+    if (state.max_buffers == 0 || state.live < state.max_buffers) {
+      ++state.live;
+      return Turn::Allocate;
+    }
+    if (!may_wait)
+      return Turn::Empty;
+    state.returned.wait(lock);
+  }
+}
+
+GstFlowReturn acquire(GstBufferPool* pool, GstBuffer** buffer,
+                      GstBufferPoolAcquireParams* params) noexcept {
+  const bool may_wait =
+      params == nullptr || (params->flags & GST_BUFFER_POOL_ACQUIRE_FLAG_DONTWAIT) == 0;
+  switch (take_turn(state_of(pool), may_wait, buffer)) {
+  case Turn::Reuse:
+    return GST_FLOW_OK;
+  case Turn::Allocate:
+    return allocate(pool, buffer);
+  case Turn::Flushing:
+    return GST_FLOW_FLUSHING;
+  case Turn::Empty:
+    return GST_FLOW_EOS; // what GstBufferPool documents for DONTWAIT
+  }
+  return GST_FLOW_ERROR;
+}
+
+void release(GstBufferPool* pool, GstBuffer* buffer) noexcept {
+  PoolState& state = state_of(pool);
+  // A buffer whose memory was replaced, resized or is still shared cannot be handed out again.
+  const bool reusable = !GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_TAG_MEMORY) &&
+                        gst_buffer_get_size(buffer) == state.size_bytes &&
+                        gst_buffer_is_all_memory_writable(buffer);
+  {
+    const std::lock_guard lock(state.mutex);
+    if (reusable)
+      state.free.push_back(buffer);
+    else
+      --state.live;
+  }
+  state.returned.notify_one();
+  if (!reusable)
+    gst_buffer_unref(buffer);
+}
+
+void set_flushing(GstBufferPool* pool, bool flushing) noexcept {
+  PoolState& state = state_of(pool);
+  {
+    const std::lock_guard lock(state.mutex);
+    state.flushing = flushing;
+  }
+  state.returned.notify_all();
+}
+
+void flush_start(GstBufferPool* pool) noexcept { set_flushing(pool, true); }
+void flush_stop(GstBufferPool* pool) noexcept { set_flushing(pool, false); }
+
+void finalize(GObject* object) noexcept {
+  auto* pool = reinterpret_cast<GstBufferPool*>(object);
+  PoolState* state = &state_of(pool);
+  // The parent deactivates the pool, which still needs the state.
+  G_OBJECT_CLASS(gst_simaai_tensor_pool_parent_class)->finalize(object);
+  delete state;
+}
+
+} // namespace
+
+GstAllocationParams aligned_params() noexcept {
+  GstAllocationParams params;
+  gst_allocation_params_init(&params);
+  params.align = kAlignMask;
+  return params;
+}
+
+GstPtr<GstBufferPool> new_tensor_pool() {
+  auto* pool = static_cast<GstBufferPool*>(g_object_new(GST_TYPE_SIMAAI_TENSOR_POOL, nullptr));
+  gst_object_ref_sink(pool);
+  return GstPtr<GstBufferPool>(pool);
+}
+
+std::uint64_t pool_allocations(GstBufferPool* pool) noexcept {
+  if (pool == nullptr || !G_TYPE_CHECK_INSTANCE_TYPE(pool, GST_TYPE_SIMAAI_TENSOR_POOL))
+    return 0;
+  PoolState& state = state_of(pool);
+  const std::lock_guard lock(state.mutex);
+  return state.allocations;
+}
+
+bool configure_pool(GstBufferPool* pool, GstCaps* caps, guint size, guint min_buffers,
+                    guint max_buffers) {
+  const GstAllocationParams params = aligned_params();
+  GstStructure* config = gst_buffer_pool_get_config(pool);
+  gst_buffer_pool_config_set_params(config, caps, size, min_buffers, max_buffers);
+  gst_buffer_pool_config_set_allocator(config, nullptr, &params);
+  return gst_buffer_pool_set_config(pool, config) != FALSE;
+}
+
+} // namespace simaai::gst
+
+static void gst_simaai_tensor_pool_init(GstSimaaiTensorPool* pool) {
+  auto* priv =
+      static_cast<GstSimaaiTensorPoolPrivate*>(gst_simaai_tensor_pool_get_instance_private(pool));
+  priv->state = new simaai::gst::PoolState();
+}
+
+static void gst_simaai_tensor_pool_class_init(GstSimaaiTensorPoolClass* klass) {
+  G_OBJECT_CLASS(klass)->finalize = simaai::gst::finalize;
+  auto* pool_class = GST_BUFFER_POOL_CLASS(klass);
+  pool_class->set_config = simaai::gst::set_config;
+  pool_class->start = simaai::gst::start;
+  pool_class->stop = simaai::gst::stop;
+  pool_class->acquire_buffer = simaai::gst::acquire;
+  pool_class->release_buffer = simaai::gst::release;
+  pool_class->flush_start = simaai::gst::flush_start;
+  pool_class->flush_stop = simaai::gst::flush_stop;
+}

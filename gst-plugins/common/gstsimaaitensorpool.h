@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Buffer pool of system memory aligned for every op, which hands out the buffer returned last.
+#pragma once
+
+#include <cstdint>
+
+#include <gst/gst.h>
+
+#include "export.h"
+#include "gst_ptr.h"
+
+G_BEGIN_DECLS
+#define GST_TYPE_SIMAAI_TENSOR_POOL (gst_simaai_tensor_pool_get_type())
+SIMAAI_GST_API GType gst_simaai_tensor_pool_get_type(void);
+G_END_DECLS
+
+namespace simaai::gst {
+
+/// Alignment mask of memory that our pools and allocation proposals state: 64 bytes.
+inline constexpr gsize kAlignMask = 63;
+
+/// Allocation parameters with that alignment.
+[[nodiscard]] SIMAAI_GST_API GstAllocationParams aligned_params() noexcept;
+
+/// A new, inactive and unconfigured pool. Thread-safe as GstBufferPool is.
+///
+/// Buffers are handed out last in, first out, so that a pipeline with little in flight keeps
+/// touching memory that is still in cache; the count grows on demand up to max-buffers (0: no
+/// limit). Waiting for a buffer ends with GST_FLOW_FLUSHING when the pool is set flushing.
+[[nodiscard]] SIMAAI_GST_API GstPtr<GstBufferPool> new_tensor_pool();
+
+/// Buffers that the pool allocated so far, or 0 for a pool of another type.
+[[nodiscard]] SIMAAI_GST_API std::uint64_t pool_allocations(GstBufferPool* pool) noexcept;
+
+/// Sets caps, size, counts and aligned allocation on an inactive pool.
+[[nodiscard]] SIMAAI_GST_API bool configure_pool(GstBufferPool* pool, GstCaps* caps, guint size,
+                                                 guint min_buffers, guint max_buffers);
+
+} // namespace simaai::gst

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Caps of the op elements: templates, what one pad's caps imply for the other, fixation, diagnosis.
+#pragma once
+
+#include <array>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include <gst/gst.h>
+
+#include <simaai/kernels/tensor_spec.h>
+
+#include "gst_ptr.h"
+#include "op_adapter.h"
+
+namespace simaai::gst {
+
+/// Tile fields that the element's properties ask for.
+struct TileSettings {
+  std::optional<std::array<int, 4>> axes;
+  std::optional<std::array<int, 4>> shape;
+  std::optional<kernels::ChannelStorage> storage;
+  bool has_fill = false; ///< int8-channel-padding is set
+};
+
+/// Caps of a pad template: every dtype and layout of the op, no shape.
+[[nodiscard]] GstPtr<GstCaps> template_caps(const OpTraits& traits, GstPadDirection direction);
+
+/// What `caps` on the pad of this direction allow on the other pad, best first, restricted to
+/// `filter` (may be null) in the order of the filter. Fields that the op does not touch are copied.
+[[nodiscard]] GstPtr<GstCaps> transform_caps(const OpTraits& traits, GstPadDirection direction,
+                                             const GstCaps* caps, GstCaps* filter);
+
+/// True where the op admits these two tensors.
+using Admits =
+    std::function<bool(const kernels::TensorSpec& input, const kernels::TensorSpec& output)>;
+
+/// Fixed source caps for fixed sink caps: the first offered structure that, completed from
+/// properties and defaults, the op admits; if none is admitted the first, so that set_caps can say
+/// what is wrong with it.
+[[nodiscard]] GstPtr<GstCaps> fixate_src_caps(const OpTraits& traits, const TileSettings& settings,
+                                              const GstCaps* sink_caps, GstPtr<GstCaps> offered,
+                                              const Admits& admits);
+
+/// Why `ours` and `theirs` have nothing in common: names each conflicting field of the closest pair
+/// of structures, what they have (introduced by `their_words`) and what we have (`our_words`).
+[[nodiscard]] std::string explain_mismatch(const GstCaps* ours, const GstCaps* theirs,
+                                           const char* their_words, const char* our_words);
+
+} // namespace simaai::gst

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Settings, lifecycle, buffers and statistics of an op element. Caps are in transform_caps_core.cpp.
+#include "transform_core.h"
+
+#include <chrono>
+
+#include "gstsimaaitensorpool.h"
+
+namespace simaai::gst {
+namespace {
+
+/// One writer a counter: plain load and store, which readers on other threads see whole.
+void add(std::atomic<std::uint64_t>& counter, std::uint64_t amount) noexcept {
+  counter.store(counter.load(std::memory_order_relaxed) + amount, std::memory_order_relaxed);
+}
+
+std::uint64_t now_ns() noexcept {
+  const auto since = std::chrono::steady_clock::now().time_since_epoch();
+  return static_cast<std::uint64_t>(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(since).count());
+}
+
+} // namespace
+
+ElementSettings TransformCore::settings() const {
+  const ObjectLock lock(element_);
+  return settings_;
+}
+
+const char* TransformCore::backend_name() const noexcept {
+  const char* active = active_backend_.load(std::memory_order_acquire);
+  return active != nullptr ? active : "none";
+}
+
+bool TransformCore::set_property(guint id, const GValue* value) {
+  const ObjectLock lock(element_);
+  return set_setting(settings_, id, value);
+}
+
+bool TransformCore::get_property(guint id, GValue* value) const {
+  if (id == kPropActiveBackend) {
+    g_value_set_static_string(value, active_backend_.load(std::memory_order_acquire));
+    return true;
+  }
+  if (id == kPropStats) {
+    g_value_take_boxed(value, stats());
+    return true;
+  }
+  const ObjectLock lock(element_);
+  return get_setting(settings_, id, value);
+}
+
+GstStructure* TransformCore::stats() const {
+  std::uint64_t allocations = staging_allocations_.load(std::memory_order_relaxed);
+  GstPtr<GstBufferPool> pool;
+  {
+    const ObjectLock lock(element_);
+    allocations += past_pool_allocations_;
+    if (pool_)
+      pool.reset(GST_BUFFER_POOL_CAST(gst_object_ref(pool_.get())));
+  }
+  allocations += pool_allocations(pool.get());
+  const auto value = [](const std::atomic<std::uint64_t>& counter) {
+    return guint64{counter.load(std::memory_order_relaxed)};
+  };
+  return gst_structure_new(
+      "simaai-stats", "frames", G_TYPE_UINT64, value(frames_), "bytes-in", G_TYPE_UINT64,
+      value(bytes_in_), "bytes-out", G_TYPE_UINT64, value(bytes_out_), "copies", G_TYPE_UINT64,
+      value(copies_), "allocations", G_TYPE_UINT64, guint64{allocations}, "memory", G_TYPE_STRING,
+      "system", "backend", G_TYPE_STRING, backend_name(), "processing-time-p50", G_TYPE_UINT64,
+      guint64{processing_.percentile_ns(50)}, "processing-time-p95", G_TYPE_UINT64,
+      guint64{processing_.percentile_ns(95)}, "processing-time-p99", G_TYPE_UINT64,
+      guint64{processing_.percentile_ns(99)}, "processing-time-max", G_TYPE_UINT64,
+      guint64{processing_.max_ns()}, nullptr);
+}
+
+bool TransformCore::check_settings() {
+  Report report;
+  report.reason = settings().problem();
+  if (report.reason.empty())
+    return true;
+  post_error(element(), ErrorKind::Settings, report);
+  return false;
+}
+
+bool TransformCore::start() {
+  frames_ = 0;
+  bytes_in_ = 0;
+  bytes_out_ = 0;
+  copies_ = 0;
+  staging_allocations_ = 0;
+  processing_.reset();
+  refused_sink_caps_.reset();
+  refused_src_caps_.reset();
+  {
+    const ObjectLock lock(element_);
+    past_pool_allocations_ = 0;
+  }
+  active_backend_.store(adapter_->backend_name(), std::memory_order_release);
+  const char* requested = settings().backend == BackendChoice::Auto ? "auto" : "a65";
+  post_notice(element(),
+              gst_structure_new("simaai-backend", "requested", G_TYPE_STRING, requested, "active",
+                                G_TYPE_STRING, adapter_->backend_name(), nullptr));
+  return true;
+}
+
+void TransformCore::stop() {
+  tensor_count_ = 0;
+  sink_caps_.reset();
+  src_caps_.reset();
+  staged_input_.release();
+  staged_output_.release();
+  GstPtr<GstBufferPool> old;
+  {
+    const ObjectLock lock(element_);
+    old = std::move(pool_);
+    past_pool_allocations_ += pool_allocations(old.get());
+  }
+}
+
+void TransformCore::propose_allocation(GstQuery* query) {
+  GstCaps* caps = nullptr;
+  gboolean need_pool = FALSE;
+  gst_query_parse_allocation(query, &caps, &need_pool);
+  const GstAllocationParams params = aligned_params();
+  gst_query_add_allocation_param(query, nullptr, &params);
+  if (caps == nullptr || tensor_count_ == 0 || !gst_caps_is_equal(caps, sink_caps_.get()))
+    return;
+  const auto bytes = static_cast<guint>(ports_[0].needs.input.bytes);
+  GstPtr<GstBufferPool> pool;
+  if (need_pool) {
+    pool = new_tensor_pool();
+    if (!configure_pool(pool.get(), caps, bytes, 1, 0))
+      pool.reset();
+  }
+  gst_query_add_allocation_pool(query, pool.get(), bytes, 1, 0);
+}
+
+void TransformCore::decide_allocation(GstQuery* query) {
+  if (gst_query_get_n_allocation_params(query) > 0) {
+    GstAllocator* allocator = nullptr;
+    GstAllocationParams params;
+    gst_query_parse_nth_allocation_param(query, 0, &allocator, &params);
+    const GstPtr<GstAllocator> owned(allocator);
+    params.align |= kAlignMask;
+    gst_query_set_nth_allocation_param(query, 0, allocator, &params);
+  } else {
+    const GstAllocationParams params = aligned_params();
+    gst_query_add_allocation_param(query, nullptr, &params);
+  }
+
+  GstBufferPool* offered = nullptr;
+  guint size = 0;
+  guint min = 0;
+  guint max = 0;
+  const bool listed = gst_query_get_n_allocation_pools(query) > 0;
+  if (listed)
+    gst_query_parse_nth_allocation_pool(query, 0, &offered, &size, &min, &max);
+  GstPtr<GstBufferPool> pool(offered);
+  size = std::max(size, static_cast<guint>(ports_[0].needs.output.bytes));
+  if (!pool) {
+    // Our own pool grows on demand: a consumer that keeps buffers must not stop the pipeline.
+    pool = new_tensor_pool();
+    min = std::max(min, 1U);
+    max = 0;
+  }
+  if (listed)
+    gst_query_set_nth_allocation_pool(query, 0, pool.get(), size, min, max);
+  else
+    gst_query_add_allocation_pool(query, pool.get(), size, min, max);
+}
+
+void TransformCore::remember_pool(GstQuery* query) {
+  GstBufferPool* chosen = nullptr;
+  if (gst_query_get_n_allocation_pools(query) > 0)
+    gst_query_parse_nth_allocation_pool(query, 0, &chosen, nullptr, nullptr, nullptr);
+  GstPtr<GstBufferPool> pool(chosen);
+  const ObjectLock lock(element_);
+  if (pool_ != pool)
+    past_pool_allocations_ += pool_allocations(pool_.get());
+  std::swap(pool_, pool);
+}
+
+void TransformCore::set_pool_flushing(bool flushing) {
+  GstPtr<GstBufferPool> pool;
+  {
+    const ObjectLock lock(element_);
+    if (pool_)
+      pool.reset(GST_BUFFER_POOL_CAST(gst_object_ref(pool_.get())));
+  }
+  if (pool)
+    gst_buffer_pool_set_flushing(pool.get(), flushing);
+}
+
+void TransformCore::report_data(std::string reason, std::optional<std::uint64_t> needed,
+                                std::optional<std::uint64_t> found) {
+  post_error(element(), ErrorKind::Data,
+             {std::move(reason), sink_caps_.get(), src_caps_.get(), needed, found, backend_name()});
+}
+
+bool TransformCore::check_input(GstBuffer* buffer) {
+  if (tensor_count_ == 0)
+    return true; // not negotiated: GstBaseTransform refuses the buffer
+  const std::uint64_t needed = ports_[0].needs.input.bytes;
+  const std::uint64_t found = gst_buffer_get_size(buffer);
+  if (found >= needed)
+    return true;
+  report_data("input buffer is shorter than its caps say", needed, found);
+  return false;
+}
+
+std::byte* TransformCore::stage(StagingBlock& block, const char* port, BindResult why,
+                                std::uint64_t bytes) {
+  if (require_zero_copy_) {
+    report_data(std::string("the ") + port + " buffer must be copied (" + bind_result_text(why) +
+                    "), which require-zero-copy forbids",
+                bytes, std::nullopt);
+    return nullptr;
+  }
+  bool grew = false;
+  std::byte* staged = block.ensure(bytes, grew);
+  if (grew)
+    add(staging_allocations_, 1);
+  if (staged == nullptr) {
+    report_data("out of memory", bytes, std::nullopt);
+    return nullptr;
+  }
+  add(copies_, 1);
+  if (!copy_announced_) {
+    copy_announced_ = true;
+    post_notice(element(), gst_structure_new("simaai-copy", "port", G_TYPE_STRING, port, "reason",
+                                             G_TYPE_STRING, bind_result_text(why), "bytes",
+                                             G_TYPE_UINT64, guint64{bytes}, nullptr));
+  }
+  return staged;
+}
+
+GstFlowReturn TransformCore::run(std::size_t slot, GstBuffer* input, GstBuffer* output) {
+  const PortNeeds& needs = ports_[slot].needs;
+  const BufferBinding src(input, needs.input, GST_MAP_READ);
+  const BufferBinding dst(output, needs.output, GST_MAP_WRITE);
+  kernels::ConstHostBuffer from{src.data(), src.capacity()};
+  kernels::HostBuffer to{dst.data(), dst.capacity()};
+  for (const BufferBinding* binding : {&src, &dst}) {
+    if (binding->result() != BindResult::MapFailed)
+      continue;
+    report_data(std::string("the ") + (binding == &src ? "input" : "output") +
+                    " buffer cannot be used: " + bind_result_text(binding->result()),
+                std::nullopt, std::nullopt);
+    return GST_FLOW_ERROR;
+  }
+  if (src.needs_copy()) {
+    std::byte* staged = stage(staged_input_, "input", src.result(), needs.input.bytes);
+    if (staged == nullptr || !gather(input, staged, needs.input.bytes))
+      return GST_FLOW_ERROR;
+    from = {staged, needs.input.bytes};
+  }
+  if (dst.needs_copy()) {
+    // Gathered first too: gaps of a strided output keep what the buffer holds.
+    std::byte* staged = stage(staged_output_, "output", dst.result(), needs.output.bytes);
+    if (staged == nullptr || !gather(output, staged, needs.output.bytes))
+      return GST_FLOW_ERROR;
+    to = {staged, needs.output.bytes};
+  }
+  const kernels::Status status = adapter_->execute(slot, from, to);
+  if (!status.ok()) {
+    report_data(status.message(), needs.output.bytes, to.capacity_bytes);
+    return GST_FLOW_ERROR;
+  }
+  if (dst.needs_copy() &&
+      !scatter(output, static_cast<const std::byte*>(to.data), needs.output.bytes))
+    return GST_FLOW_ERROR;
+  return GST_FLOW_OK;
+}
+
+GstFlowReturn TransformCore::transform(GstBuffer* input, GstBuffer* output) {
+  const std::uint64_t begun = now_ns();
+  const PortNeeds& needs = ports_[0].needs;
+  const std::uint64_t room = gst_buffer_get_size(output);
+  if (room < needs.output.bytes) {
+    report_data("output buffer is shorter than the caps need", needs.output.bytes, room);
+    return GST_FLOW_ERROR;
+  }
+  if (room > needs.output.bytes)
+    gst_buffer_set_size(output, static_cast<gssize>(needs.output.bytes));
+  const GstFlowReturn flow = run(0, input, output);
+  if (flow != GST_FLOW_OK)
+    return flow;
+  add(frames_, 1);
+  add(bytes_in_, needs.input.bytes);
+  add(bytes_out_, needs.output.bytes);
+  processing_.record(now_ns() - begun);
+  return GST_FLOW_OK;
+}
+
+} // namespace simaai::gst
