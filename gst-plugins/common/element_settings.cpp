@@ -123,8 +123,8 @@ void install_common_properties(GObjectClass* klass) {
       g_param_spec_boxed(
           "stats", "Statistics",
           "Counters since the element was started: frames, bytes-in, bytes-out, copies, "
-          "allocations (all uint64); memory and backend (strings); processing-time-p50, -p95, "
-          "-p99 and -max (uint64, nanoseconds a buffer, within 1 %)",
+          "allocations (all uint64); memory and backend (strings); p50-ns, p95-ns, "
+          "p99-ns and max-ns (uint64, processing time a buffer in nanoseconds, within 1 %)",
           GST_TYPE_STRUCTURE, kReadFlags));
 }
 

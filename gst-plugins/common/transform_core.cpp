@@ -67,10 +67,10 @@ GstStructure* TransformCore::stats() const {
       "simaai-stats", "frames", G_TYPE_UINT64, value(frames_), "bytes-in", G_TYPE_UINT64,
       value(bytes_in_), "bytes-out", G_TYPE_UINT64, value(bytes_out_), "copies", G_TYPE_UINT64,
       value(copies_), "allocations", G_TYPE_UINT64, guint64{allocations}, "memory", G_TYPE_STRING,
-      "system", "backend", G_TYPE_STRING, backend_name(), "processing-time-p50", G_TYPE_UINT64,
-      guint64{processing_.percentile_ns(50)}, "processing-time-p95", G_TYPE_UINT64,
-      guint64{processing_.percentile_ns(95)}, "processing-time-p99", G_TYPE_UINT64,
-      guint64{processing_.percentile_ns(99)}, "processing-time-max", G_TYPE_UINT64,
+      "system", "backend", G_TYPE_STRING, backend_name(), "p50-ns", G_TYPE_UINT64,
+      guint64{processing_.percentile_ns(50)}, "p95-ns", G_TYPE_UINT64,
+      guint64{processing_.percentile_ns(95)}, "p99-ns", G_TYPE_UINT64,
+      guint64{processing_.percentile_ns(99)}, "max-ns", G_TYPE_UINT64,
       guint64{processing_.max_ns()}, nullptr);
 }
 
