@@ -24,6 +24,8 @@ LevelSet detect_levels() noexcept {
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("avx2") != 0)
     set.add(Level::Avx2);
+#elif defined(__aarch64__)
+  set.add(Level::Neon);
 #endif
   return set;
 }
@@ -38,11 +40,16 @@ const RowTable& own_rows(Level level) noexcept {
   switch (level) {
   case Level::Scalar:
   case Level::Avx512:
-  case Level::Neon:
     break;
   case Level::Avx2:
 #if defined(__x86_64__)
     return kAvx2Rows;
+#else
+    break;
+#endif
+  case Level::Neon:
+#if defined(__aarch64__)
+    return kNeonRows;
 #else
     break;
 #endif

@@ -39,6 +39,8 @@ SIMAAI_A65_TILE_ROWS(SIMAAI_A65_DECLARE_TILE)
 extern const RowTable kScalarRows;
 #if defined(__x86_64__)
 extern const RowTable kAvx2Rows;
+#elif defined(__aarch64__)
+extern const RowTable kNeonRows;
 #endif
 
 /// Name of a level in SIMAAI_A65_ISA and in reports.
