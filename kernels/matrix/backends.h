@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The instruction sets that run products over plain memory, and which one is in use. Internal.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include <simaai/kernels/matrix/backend.h>
+#include <simaai/kernels/matrix/requant.h>
+
+namespace simaai::kernels::matrix::detail {
+
+/// One instruction set. Every entry gives the result of the scalar one, byte for byte.
+struct Backend {
+  const char* name;
+  void (*gemv)(const PlainView& a, const std::int8_t* x, const PlainOutput& y) noexcept;
+  /// Columns of c are adjacent (c.col_stride is 1).
+  void (*matmul)(const PlainView& a, const PlainView& b, const PlainOutput& c) noexcept;
+  void (*requantize)(const std::int32_t* src, std::size_t count, const Requant& requant,
+                     std::int8_t* dst) noexcept;
+};
+
+extern const Backend kScalarBackend;
+#if SIMAAI_MATRIX_HAVE_AVX2
+extern const Backend kAvx2Backend;
+#endif
+#if SIMAAI_MATRIX_HAVE_AVX512VNNI
+extern const Backend kAvx512VnniBackend;
+#endif
+#if SIMAAI_MATRIX_HAVE_NEON
+extern const Backend kNeonBackend;
+#endif
+#if SIMAAI_MATRIX_HAVE_NEONDOT
+extern const Backend kNeonDotBackend;
+#endif
+
+/// Instruction sets that this machine runs, best first; the last one is scalar.
+[[nodiscard]] std::span<const Backend* const> available_backends() noexcept;
+
+/// The instruction set in use; chosen at the first call.
+[[nodiscard]] const Backend& current_backend() noexcept;
+
+/// Makes later products of the process use `backend`, which available_backends() lists. For tests
+/// and benchmarks.
+void use_backend(const Backend& backend) noexcept;
+
+} // namespace simaai::kernels::matrix::detail

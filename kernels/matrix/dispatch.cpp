@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Chooses the instruction set once and forwards the library entry points to it.
+#include <array>
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "matrix/backends.h"
+
+#if defined(__aarch64__)
+#include <sys/auxv.h>
+#endif
+
+namespace simaai::kernels::matrix {
+namespace detail {
+namespace {
+
+struct BackendList {
+  std::array<const Backend*, 4> entries{};
+  std::size_t count = 0;
+  void add(const Backend& backend) noexcept { entries[count++] = &backend; }
+};
+
+BackendList find_backends() noexcept {
+  BackendList list;
+#if SIMAAI_MATRIX_HAVE_AVX512VNNI
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+      __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vnni"))
+    list.add(kAvx512VnniBackend);
+#endif
+#if SIMAAI_MATRIX_HAVE_AVX2
+  if (__builtin_cpu_supports("avx2"))
+    list.add(kAvx2Backend);
+#endif
+#if SIMAAI_MATRIX_HAVE_NEONDOT
+  constexpr unsigned long kHwcapAsimdDotProduct = 1UL << 20;
+  if ((getauxval(AT_HWCAP) & kHwcapAsimdDotProduct) != 0)
+    list.add(kNeonDotBackend);
+#endif
+#if SIMAAI_MATRIX_HAVE_NEON
+  list.add(kNeonBackend);
+#endif
+  list.add(kScalarBackend);
+  return list;
+}
+
+const Backend& choose_backend() noexcept {
+  const auto backends = available_backends();
+  const char* wanted = std::getenv("SIMAAI_MATRIX_ISA");
+  if (wanted == nullptr || *wanted == '\0')
+    return *backends.front();
+  for (const Backend* backend : backends)
+    if (std::strcmp(backend->name, wanted) == 0)
+      return *backend;
+  std::fprintf(stderr, "simaai matrix: SIMAAI_MATRIX_ISA=%s is not available here; using %s\n",
+               wanted, backends.front()->name);
+  return *backends.front();
+}
+
+std::atomic<const Backend*>& selected() noexcept {
+  static std::atomic<const Backend*> backend{&choose_backend()};
+  return backend;
+}
+
+} // namespace
+
+std::span<const Backend* const> available_backends() noexcept {
+  static const BackendList list = find_backends();
+  return {list.entries.data(), list.count};
+}
+
+const Backend& current_backend() noexcept { return *selected().load(std::memory_order_relaxed); }
+
+void use_backend(const Backend& backend) noexcept {
+  selected().store(&backend, std::memory_order_relaxed);
+}
+
+void library_gemv(const PlainView& a, const std::int8_t* x, const PlainOutput& y) noexcept {
+  current_backend().gemv(a, x, y);
+}
+
+void library_matmul(const PlainView& a, const PlainView& b, const PlainOutput& c) noexcept {
+  // Where rows of c are adjacent, the transposed product writes the same bytes along columns.
+  if (c.col_stride == 1)
+    return current_backend().matmul(a, b, c);
+  current_backend().matmul(b.transposed(), a.transposed(), c.transposed());
+}
+
+void library_requantize(const std::int32_t* src, std::size_t count, const Requant& requant,
+                        std::int8_t* dst) noexcept {
+  current_backend().requantize(src, count, requant, dst);
+}
+
+} // namespace detail
+
+std::string_view active_instruction_set() noexcept { return detail::current_backend().name; }
+
+} // namespace simaai::kernels::matrix
