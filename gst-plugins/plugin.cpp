@@ -8,7 +8,11 @@
   X(simaaitess)                                                                                    \
   X(simaaicasttess)                                                                                \
   X(simaaidetess)                                                                                  \
-  X(simaaidetesscast)
+  X(simaaidetesscast)                                                                              \
+  X(simaainpysrc)                                                                                  \
+  X(simaainpysink)                                                                                 \
+  X(simaaivideototensor)                                                                           \
+  X(simaaitensortovideo)
 
 #define DECLARE(name) GST_ELEMENT_REGISTER_DECLARE(name)
 SIMAAI_ELEMENTS(DECLARE)

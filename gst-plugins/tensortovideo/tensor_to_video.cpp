@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Negotiation and buffers of simaaitensortovideo.
+#include "tensor_to_video.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include <simaai/kernels/ops/requirement.h>
+
+namespace simaai::gst {
+namespace {
+
+std::size_t plane_count(const PictureFormat& format) { return format.planar ? format.channels : 1; }
+
+/// A frame mapped for writing; planes and strides as GstVideoMeta or the caps say.
+class FrameMap {
+public:
+  FrameMap(const GstVideoInfo& info, GstBuffer* buffer) noexcept
+      : mapped_(gst_video_frame_map(&frame_, &info, buffer, GST_MAP_WRITE) != FALSE) {}
+  ~FrameMap() {
+    if (mapped_)
+      gst_video_frame_unmap(&frame_);
+  }
+  FrameMap(const FrameMap&) = delete;
+  FrameMap& operator=(const FrameMap&) = delete;
+
+  [[nodiscard]] explicit operator bool() const noexcept { return mapped_; }
+  [[nodiscard]] const GstVideoFrame& frame() const noexcept { return frame_; }
+
+private:
+  GstVideoFrame frame_{};
+  bool mapped_;
+};
+
+/// A tensor mapped for reading; several memories are merged by the map.
+class BufferMap {
+public:
+  explicit BufferMap(GstBuffer* buffer) noexcept
+      : buffer_(gst_buffer_map(buffer, &info_, GST_MAP_READ) != FALSE ? buffer : nullptr) {}
+  ~BufferMap() {
+    if (buffer_ != nullptr)
+      gst_buffer_unmap(buffer_, &info_);
+  }
+  BufferMap(const BufferMap&) = delete;
+  BufferMap& operator=(const BufferMap&) = delete;
+
+  [[nodiscard]] explicit operator bool() const noexcept { return buffer_ != nullptr; }
+  [[nodiscard]] const std::byte* data() const noexcept {
+    return reinterpret_cast<const std::byte*>(info_.data);
+  }
+
+private:
+  GstMapInfo info_{};
+  GstBuffer* buffer_;
+};
+
+} // namespace
+
+BridgeSettings TensorToVideo::settings_copy() const {
+  const ObjectLock lock(element_);
+  return settings;
+}
+
+GstPtr<GstCaps> TensorToVideo::transform_caps(GstPadDirection direction,
+                                              const GstCaps* caps) const {
+  const BridgeSettings now = settings_copy();
+  if (direction == GST_PAD_SRC)
+    return tensor_caps_for(caps, now);
+  GstCaps* video = gst_caps_new_empty();
+  for (guint i = 0; i < gst_caps_get_size(caps); ++i) {
+    const GstPtr<GstCaps> one(gst_caps_copy_nth(caps, i));
+    // Without a shape the caps are those of a query: any picture may follow.
+    if (gst_caps_is_fixed(one.get()) == FALSE ||
+        gst_structure_has_field(gst_caps_get_structure(one.get(), 0), field::kShape) == FALSE)
+      return GstPtr<GstCaps>(gst_caps_merge(
+          video, gst_pad_get_pad_template_caps(GST_BASE_TRANSFORM_SRC_PAD(element_))));
+    const auto tensor = parse_picture_tensor(one.get(), now);
+    if (const auto* picture = std::get_if<PictureTensor>(&tensor))
+      for (const auto* format : video_formats(*picture, now.require_zero_copy))
+        gst_caps_append_structure(video, video_structure(*picture, *format));
+  }
+  return GstPtr<GstCaps>(video);
+}
+
+GstPtr<GstCaps> TensorToVideo::choose(const GstCaps* tensor, GstPtr<GstCaps> offered) const {
+  const GstPtr<GstCaps> ours = transform_caps(GST_PAD_SINK, tensor);
+  GstPtr<GstCaps> both(
+      gst_caps_intersect_full(ours.get(), offered.get(), GST_CAPS_INTERSECT_FIRST));
+  if (gst_caps_is_empty(both.get()) != FALSE)
+    return GstPtr<GstCaps>(gst_caps_fixate(offered.release()));
+  GstCaps* first = gst_caps_truncate(both.release());
+  GstStructure* video = gst_caps_get_structure(first, 0);
+  // No rate is what a tensor without one stands for.
+  if (gst_structure_has_field(video, "framerate") != FALSE)
+    gst_structure_fixate_field_nearest_fraction(video, "framerate", 0, 1);
+  return GstPtr<GstCaps>(gst_caps_fixate(first));
+}
+
+std::optional<std::string> TensorToVideo::plan(const GstCaps* tensor, const GstCaps* video,
+                                               const BridgeSettings& now) {
+  auto parsed = parse_picture_tensor(tensor, now);
+  if (const auto* refused = std::get_if<std::string>(&parsed))
+    return *refused;
+  const PictureTensor& picture = std::get<PictureTensor>(parsed);
+  if (gst_video_info_from_caps(&info_, video) == FALSE)
+    return "the video caps are not usable";
+  format_ = find_picture_format(GST_VIDEO_INFO_FORMAT(&info_));
+  const PictureExtents extents{GST_VIDEO_INFO_HEIGHT(&info_), GST_VIDEO_INFO_WIDTH(&info_),
+                               format_ != nullptr ? static_cast<std::int64_t>(format_->channels)
+                                                  : 0};
+  if (extents != picture.extents)
+    return "the video caps are those of another picture";
+  auto params = now.params(format_->channels, true);
+  if (const auto* refused = std::get_if<std::string>(&params))
+    return *refused;
+  auto& values = std::get<PixelParams>(params);
+  // Caps win over properties.
+  values.quant_scale = static_cast<float>(picture.info.quant_scale.value_or(now.quant_scale));
+  values.quant_zero_point = picture.info.quant_zero_point.value_or(now.quant_zero_point);
+  decoder_ = PixelDecoder(picture.info.spec.dtype, values);
+  shared_ = shared_layout(picture, *format_);
+  usual_layout_ = shared_.has_value();
+  for (std::size_t plane = 0; shared_ && plane < plane_count(*format_); ++plane)
+    usual_layout_ = usual_layout_ && shared_->stride_bytes[plane] == info_.stride[plane] &&
+                    shared_->offset_bytes[plane] == static_cast<std::int64_t>(info_.offset[plane]);
+  const auto need = kernels::ops::port_requirement(picture.info.spec);
+  tensor_bytes_ = std::get<kernels::ops::PortRequirement>(need).bytes;
+  tensor_ = picture;
+  return std::nullopt;
+}
+
+bool TensorToVideo::set_caps(const GstCaps* tensor, const GstCaps* video) {
+  const BridgeSettings now = settings_copy();
+  const auto refused = plan(tensor, video, now);
+  if (refused) {
+    tensor_.reset();
+    Report report;
+    report.reason = *refused;
+    report.sink_caps = tensor;
+    report.src_caps = video;
+    if (!std::exchange(reported_, true))
+      post_error(GST_ELEMENT_CAST(element_), ErrorKind::Negotiation, report);
+    return false;
+  }
+  require_zero_copy_ = now.require_zero_copy;
+  return true;
+}
+
+void TensorToVideo::explain_refusal(const GstCaps* tensor) {
+  if (std::exchange(reported_, true))
+    return;
+  Report report;
+  report.sink_caps = tensor;
+  const auto parsed = parse_picture_tensor(tensor, settings_copy());
+  const GstPtr<GstCaps> ours = transform_caps(GST_PAD_SINK, tensor);
+  if (const auto* refused = std::get_if<std::string>(&parsed)) {
+    report.reason = *refused;
+  } else {
+    const GstPtr<GstCaps> wanted(
+        gst_pad_peer_query_caps(GST_BASE_TRANSFORM_SRC_PAD(element_), nullptr));
+    const GTextPtr text(gst_caps_to_string(wanted.get()));
+    report.reason =
+        std::string("no picture of this tensor is accepted downstream, which accepts ") +
+        text.get();
+    report.src_caps = ours.get();
+  }
+  post_error(GST_ELEMENT_CAST(element_), ErrorKind::Negotiation, report);
+}
+
+GstFlowReturn TensorToVideo::fail(ErrorKind kind, std::string reason,
+                                  std::optional<std::uint64_t> found) {
+  const GstPtr<GstCaps> sink(gst_pad_get_current_caps(GST_BASE_TRANSFORM_SINK_PAD(element_)));
+  const GstPtr<GstCaps> src(gst_pad_get_current_caps(GST_BASE_TRANSFORM_SRC_PAD(element_)));
+  Report report;
+  report.reason = std::move(reason);
+  report.sink_caps = sink.get();
+  report.src_caps = src.get();
+  if (found) {
+    report.needed_bytes = tensor_bytes_;
+    report.found_bytes = *found;
+  }
+  post_error(GST_ELEMENT_CAST(element_), kind, report);
+  return GST_FLOW_ERROR;
+}
+
+bool TensorToVideo::decide_allocation(GstQuery* query) {
+  downstream_reads_meta_ =
+      gst_query_find_allocation_meta(query, GST_VIDEO_META_API_TYPE, nullptr) != FALSE;
+  GstCaps* caps = nullptr;
+  gst_query_parse_allocation(query, &caps, nullptr);
+  const bool proposed = gst_query_get_n_allocation_pools(query) > 0;
+  GstBufferPool* raw_pool = nullptr;
+  guint size = 0;
+  guint min = 0;
+  guint max = 0;
+  if (proposed)
+    gst_query_parse_nth_allocation_pool(query, 0, &raw_pool, &size, &min, &max);
+  GstPtr<GstBufferPool> pool(raw_pool);
+  if (pool == nullptr)
+    pool.reset(gst_video_buffer_pool_new());
+  size = std::max(size, static_cast<guint>(video_bytes()));
+  GstStructure* config = gst_buffer_pool_get_config(pool.get());
+  gst_buffer_pool_config_set_params(config, caps, size, min, max);
+  if (downstream_reads_meta_ &&
+      gst_buffer_pool_has_option(pool.get(), GST_BUFFER_POOL_OPTION_VIDEO_META) != FALSE)
+    gst_buffer_pool_config_add_option(config, GST_BUFFER_POOL_OPTION_VIDEO_META);
+  if (gst_buffer_pool_set_config(pool.get(), config) == FALSE)
+    return false;
+  if (proposed)
+    gst_query_set_nth_allocation_pool(query, 0, pool.get(), size, min, max);
+  else
+    gst_query_add_allocation_pool(query, pool.get(), size, min, max);
+  return true;
+}
+
+bool TensorToVideo::can_share(GstBuffer* input) const {
+  if (!shared_ || gst_buffer_n_memory(input) != 1)
+    return false;
+  const auto bytes = static_cast<std::int64_t>(gst_buffer_get_size(input));
+  if (usual_layout_ && bytes >= static_cast<std::int64_t>(video_bytes()))
+    return true;
+  if (!downstream_reads_meta_)
+    return false;
+  // Readers of video take whole rows, the last one of each plane with its padding.
+  const std::size_t last = plane_count(*format_) - 1;
+  return shared_->offset_bytes[last] + shared_->stride_bytes[last] * tensor_->extents.height <=
+         bytes;
+}
+
+bool TensorToVideo::has_shared_layout(const GstVideoMeta& meta) const {
+  if (meta.format != format_->format || std::int64_t{meta.width} != tensor_->extents.width ||
+      std::int64_t{meta.height} != tensor_->extents.height ||
+      meta.n_planes != plane_count(*format_))
+    return false;
+  for (std::size_t plane = 0; plane < plane_count(*format_); ++plane)
+    if (static_cast<std::int64_t>(meta.offset[plane]) != shared_->offset_bytes[plane] ||
+        meta.stride[plane] != shared_->stride_bytes[plane])
+      return false;
+  return true;
+}
+
+void TensorToVideo::describe(GstBuffer* buffer) const {
+  std::array<gsize, GST_VIDEO_MAX_PLANES> offset{};
+  std::array<gint, GST_VIDEO_MAX_PLANES> stride{};
+  for (std::size_t plane = 0; plane < plane_count(*format_); ++plane) {
+    offset[plane] = static_cast<gsize>(shared_->offset_bytes[plane]);
+    stride[plane] = static_cast<gint>(shared_->stride_bytes[plane]);
+  }
+  gst_buffer_add_video_meta_full(buffer, GST_VIDEO_FRAME_FLAG_NONE, format_->format,
+                                 static_cast<guint>(GST_VIDEO_INFO_WIDTH(&info_)),
+                                 static_cast<guint>(GST_VIDEO_INFO_HEIGHT(&info_)),
+                                 static_cast<guint>(plane_count(*format_)), offset.data(),
+                                 stride.data());
+}
+
+GstBuffer* TensorToVideo::share(GstBuffer* input) const {
+  const GstVideoMeta* meta = gst_buffer_get_video_meta(input);
+  const bool cropped = gst_buffer_get_video_crop_meta(input) != nullptr;
+  if (!cropped && (meta != nullptr ? has_shared_layout(*meta) : usual_layout_))
+    return input; // the base class passes it on as it is
+  if (!cropped && meta == nullptr && gst_buffer_is_writable(input) != FALSE) {
+    describe(input);
+    return input;
+  }
+  GstBuffer* output = gst_buffer_new();
+  gst_buffer_append_memory(output, gst_buffer_get_memory(input, 0));
+  gst_buffer_add_parent_buffer_meta(output, input);
+  describe(output);
+  GST_BASE_TRANSFORM_GET_CLASS(element_)->copy_metadata(element_, input, output);
+  return output;
+}
+
+GstFlowReturn TensorToVideo::allocate(GstBuffer* input, GstBuffer** output) {
+  const GstPtr<GstBufferPool> pool(gst_base_transform_get_buffer_pool(element_));
+  GstFlowReturn flow = GST_FLOW_OK;
+  if (pool != nullptr && gst_buffer_pool_is_active(pool.get()) != FALSE)
+    flow = gst_buffer_pool_acquire_buffer(pool.get(), output, nullptr);
+  else
+    *output = gst_buffer_new_allocate(nullptr, video_bytes(), nullptr);
+  if (flow != GST_FLOW_OK)
+    return flow;
+  if (*output == nullptr)
+    return fail(ErrorKind::Resource,
+                "cannot allocate a picture of " + std::to_string(video_bytes()) + " bytes");
+  GST_BASE_TRANSFORM_GET_CLASS(element_)->copy_metadata(element_, input, *output);
+  return GST_FLOW_OK;
+}
+
+GstFlowReturn TensorToVideo::prepare_output(GstBuffer* input, GstBuffer** output) {
+  started_ = gst_util_get_timestamp();
+  if (!tensor_)
+    return GST_FLOW_NOT_NEGOTIATED;
+  const std::uint64_t found = gst_buffer_get_size(input);
+  if (found < tensor_bytes_)
+    return fail(ErrorKind::Data, "the buffer is shorter than its caps say", found);
+  view_ = can_share(input);
+  if (view_) {
+    *output = share(input);
+    return GST_FLOW_OK;
+  }
+  if (tensor_->info.spec.dtype == kernels::DType::UInt8) {
+    if (require_zero_copy_)
+      return fail(ErrorKind::Data,
+                  "require-zero-copy: the tensor would have to be copied, for downstream does not "
+                  "read GstVideoMeta or the buffer ends before the last row does");
+    stats.count_copy();
+  }
+  return allocate(input, output);
+}
+
+bool TensorToVideo::decode(const std::byte* from, GstBuffer* output) {
+  const FrameMap map(info_, output);
+  if (!map)
+    return false;
+  std::array<std::uint8_t*, GST_VIDEO_MAX_PLANES> planes{};
+  std::array<std::int64_t, GST_VIDEO_MAX_PLANES> strides{};
+  for (std::size_t plane = 0; plane < plane_count(*format_); ++plane) {
+    planes[plane] = static_cast<std::uint8_t*>(map.frame().data[plane]);
+    strides[plane] = map.frame().info.stride[plane];
+  }
+  const auto picture = picture_of<std::uint8_t>(tensor_->extents, *format_, planes, strides);
+  decoder_.decode(from, tensor_->pitches, picture);
+  return true;
+}
+
+GstFlowReturn TensorToVideo::fill(GstBuffer* input, GstBuffer* output) {
+  if (!view_) {
+    const BufferMap map(input);
+    if (!map || !decode(map.data(), output))
+      return fail(ErrorKind::Resource, "cannot map the buffers");
+  }
+  stats.count_frame(gst_buffer_get_size(input), gst_buffer_get_size(output),
+                    gst_util_get_timestamp() - started_);
+  return GST_FLOW_OK;
+}
+
+} // namespace simaai::gst

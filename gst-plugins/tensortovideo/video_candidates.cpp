@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Caps of the two pads of simaaitensortovideo.
+#include "video_candidates.h"
+
+#include <algorithm>
+#include <array>
+
+#include <gst/video/video.h>
+
+#include <simaai/kernels/ops/requirement.h>
+
+#include "common/linear_size.h"
+
+namespace simaai::gst {
+namespace {
+
+using kernels::DType;
+
+std::string shape_text(const kernels::Shape& shape) {
+  std::string text = "<";
+  for (const std::int64_t extent : shape.extents())
+    text += (text.size() > 1 ? "," : "") + std::to_string(extent);
+  return text + ">";
+}
+
+/// The format that the tensor came from, if it still has as many channels.
+const PictureFormat* hinted_format(const PictureTensor& tensor) {
+  if (!tensor.info.video_format)
+    return nullptr;
+  const auto* format =
+      find_picture_format(gst_video_format_from_string(tensor.info.video_format->c_str()));
+  const bool fits =
+      format != nullptr && static_cast<std::int64_t>(format->channels) == tensor.extents.channels;
+  return fits ? format : nullptr;
+}
+
+/// The order to try first where a shape can be read both ways.
+AxisOrder preferred_order(const TensorInfo& info) {
+  const auto* format =
+      info.video_format
+          ? find_picture_format(gst_video_format_from_string(info.video_format->c_str()))
+          : nullptr;
+  return format != nullptr ? format->natural_order() : AxisOrder::Hwc;
+}
+
+void append_word(GValue* list, const char* word) {
+  GValue item = G_VALUE_INIT;
+  g_value_init(&item, G_TYPE_STRING);
+  g_value_set_string(&item, word);
+  gst_value_list_append_and_take_value(list, &item);
+}
+
+/// Everything that this side does not depend on the picture for.
+GstStructure* open_structure(const BridgeSettings& settings) {
+  GValue dtypes = G_VALUE_INIT;
+  gst_value_list_init(&dtypes, 5);
+  for (const DType dtype : {DType::Float32, DType::Float16, DType::BFloat16, DType::Int8})
+    append_word(&dtypes, dtype_name(dtype));
+  if (settings.identity())
+    append_word(&dtypes, dtype_name(DType::UInt8));
+  GValue layouts = G_VALUE_INIT;
+  gst_value_list_init(&layouts, 2);
+  append_word(&layouts, word::kContiguous);
+  append_word(&layouts, word::kStrided);
+  GstStructure* tensor = gst_structure_new_empty(kTensorCapsName);
+  gst_structure_take_value(tensor, field::kDtype, &dtypes);
+  gst_structure_take_value(tensor, field::kLayout, &layouts);
+  return tensor;
+}
+
+void set_shape(GstStructure* structure, const kernels::Shape& shape) {
+  GValue array = G_VALUE_INIT;
+  gst_value_array_init(&array, static_cast<guint>(shape.rank()));
+  for (const std::int64_t extent : shape.extents()) {
+    GValue item = G_VALUE_INIT;
+    g_value_init(&item, G_TYPE_INT);
+    g_value_set_int(&item, static_cast<int>(extent));
+    gst_value_array_append_and_take_value(&array, &item);
+  }
+  gst_structure_take_value(structure, field::kShape, &array);
+}
+
+/// Channel counts of the formats that a structure allows, each once.
+std::vector<std::int64_t> channel_counts(const GstStructure* video) {
+  std::vector<std::int64_t> counts;
+  for (const auto& format : picture_formats()) {
+    GstStructure* probe =
+        gst_structure_new("video/x-raw", "format", G_TYPE_STRING, format.name(), nullptr);
+    const bool allowed = gst_structure_can_intersect(video, probe) != FALSE;
+    gst_structure_free(probe);
+    const auto channels = static_cast<std::int64_t>(format.channels);
+    if (allowed && std::find(counts.begin(), counts.end(), channels) == counts.end())
+      counts.push_back(channels);
+  }
+  return counts;
+}
+
+void append_tensors(GstCaps* caps, const GstStructure* video, const BridgeSettings& settings) {
+  int width = 0;
+  int height = 0;
+  // Frame rate and aspect ratio restrict nothing: a tensor without them is accepted too.
+  if (gst_structure_get_int(video, "width", &width) == FALSE ||
+      gst_structure_get_int(video, "height", &height) == FALSE) {
+    gst_caps_append_structure(caps, open_structure(settings));
+    return;
+  }
+  for (const std::int64_t channels : channel_counts(video))
+    for (const AxisOrder order : settings.orders(AxisOrder::Hwc)) {
+      const kernels::Shape shape = tensor_shape({height, width, channels}, order);
+      GstStructure* tensor = open_structure(settings);
+      set_shape(tensor, shape);
+      gst_caps_append_structure(caps, tensor);
+      GstStructure* unbatched = open_structure(settings);
+      set_shape(unbatched, kernels::Shape(shape.extents().subspan(1)));
+      gst_caps_append_structure(caps, unbatched);
+    }
+}
+
+} // namespace
+
+std::variant<PictureTensor, std::string> parse_picture_tensor(const GstCaps* caps,
+                                                              const BridgeSettings& settings) {
+  auto parsed = parse_tensor(*caps);
+  if (const auto* refused = std::get_if<CapsError>(&parsed))
+    return refused->reason;
+  PictureTensor tensor;
+  tensor.info = std::get<TensorInfo>(std::move(parsed));
+  const kernels::TensorSpec& spec = tensor.info.spec;
+  if (spec.dtype == DType::Int32)
+    return std::string("dtype is int32; expected uint8, int8, float16, bfloat16 or float32");
+  if (spec.dtype == DType::UInt8 && !settings.identity())
+    return std::string("dtype is uint8, whose elements are the samples, but property mean or scale "
+                       "is set");
+  const auto need = kernels::ops::port_requirement(spec);
+  if (const auto* refused = std::get_if<kernels::Error>(&need))
+    return refused->message();
+  for (const AxisOrder order : settings.orders(preferred_order(tensor.info))) {
+    const auto extents = picture_extents(spec.shape, order);
+    if (!extents)
+      continue;
+    const auto pitches = tensor_pitches(spec, order);
+    if (!pitches)
+      return std::string("layout is ") + layout_name(spec.layout) +
+             "; expected contiguous or strided";
+    tensor.order = order;
+    tensor.extents = *extents;
+    tensor.pitches = *pitches;
+    return tensor;
+  }
+  const bool both = !settings.axis_order;
+  const bool hwc = settings.axis_order == AxisOrder::Hwc;
+  return "shape is " + shape_text(spec.shape) + "; expected " +
+         (both || hwc ? "<1,H,W,C> or <H,W,C>" : "") + (both ? ", " : "") +
+         (both || !hwc ? "<1,C,H,W> or <C,H,W>" : "") + " with C of 1, 3 or 4";
+}
+
+std::optional<PlaneLayout> shared_layout(const PictureTensor& tensor, const PictureFormat& format) {
+  const TensorPitches& at = tensor.pitches;
+  const bool wide = tensor.extents.width > 1;
+  const bool tall = tensor.extents.height > 1;
+  if (tensor.info.spec.dtype != DType::UInt8 || (wide && at.w != format.pixel_bytes) ||
+      at.h > G_MAXINT || static_cast<std::int64_t>(format.channels) != tensor.extents.channels)
+    return std::nullopt;
+  // The row pitch of a single row is free; that of several must hold a whole row with its filler.
+  const std::int64_t row = tall ? at.h : tensor.extents.width * format.pixel_bytes;
+  if (row < tensor.extents.width * format.pixel_bytes)
+    return std::nullopt;
+  PlaneLayout layout;
+  layout.stride_bytes[0] = row;
+  if (!format.planar)
+    return format.channels == 1 || at.c == 1 ? std::optional(layout) : std::nullopt;
+  for (std::size_t plane = 0; plane < format.channels; ++plane) {
+    layout.offset_bytes[plane] = static_cast<std::int64_t>(plane) * at.c;
+    layout.stride_bytes[plane] = row;
+  }
+  return at.c >= row * tensor.extents.height ? std::optional(layout) : std::nullopt;
+}
+
+std::vector<const PictureFormat*> video_formats(const PictureTensor& tensor,
+                                                bool require_zero_copy) {
+  std::vector<const PictureFormat*> formats;
+  const PictureFormat* hint = hinted_format(tensor);
+  const bool raw = tensor.info.spec.dtype == DType::UInt8;
+  for (const auto& format : picture_formats()) {
+    const bool fits = static_cast<std::int64_t>(format.channels) == tensor.extents.channels;
+    if (!fits || (hint != nullptr && hint->meaning != format.meaning))
+      continue;
+    if (raw && require_zero_copy && !shared_layout(tensor, format))
+      continue;
+    formats.push_back(&format);
+  }
+  const auto rank = [&](const PictureFormat* format) {
+    return format == hint ? 0 : raw && shared_layout(tensor, *format) ? 1 : 2;
+  };
+  std::stable_sort(formats.begin(), formats.end(),
+                   [&](const auto* a, const auto* b) { return rank(a) < rank(b); });
+  return formats;
+}
+
+GstStructure* video_structure(const PictureTensor& tensor, const PictureFormat& format) {
+  GstStructure* video =
+      gst_structure_new("video/x-raw", "format", G_TYPE_STRING, format.name(), "width", G_TYPE_INT,
+                        static_cast<int>(tensor.extents.width), "height", G_TYPE_INT,
+                        static_cast<int>(tensor.extents.height), nullptr);
+  if (const auto& rate = tensor.info.framerate)
+    gst_structure_set(video, "framerate", GST_TYPE_FRACTION, rate->first, rate->second, nullptr);
+  else
+    gst_structure_set(video, "framerate", GST_TYPE_FRACTION_RANGE, 0, 1, G_MAXINT, 1, nullptr);
+  if (const auto& ratio = tensor.info.pixel_aspect_ratio)
+    gst_structure_set(video, "pixel-aspect-ratio", GST_TYPE_FRACTION, ratio->first, ratio->second,
+                      nullptr);
+  if (const auto& colorimetry = tensor.info.colorimetry)
+    gst_structure_set(video, "colorimetry", G_TYPE_STRING, colorimetry->c_str(), nullptr);
+  return video;
+}
+
+GstPtr<GstCaps> tensor_caps_for(const GstCaps* video, const BridgeSettings& settings) {
+  GstCaps* caps = gst_caps_new_empty();
+  for (guint i = 0; i < gst_caps_get_size(video); ++i)
+    append_tensors(caps, gst_caps_get_structure(video, i), settings);
+  return GstPtr<GstCaps>(gst_caps_simplify(caps));
+}
+
+} // namespace simaai::gst

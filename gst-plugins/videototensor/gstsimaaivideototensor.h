@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// simaaivideototensor: raw video to tensors.
+#pragma once
+
+#include <gst/base/gstbasetransform.h>
+#include <gst/gst.h>
+
+G_BEGIN_DECLS
+
+#define GST_TYPE_SIMAAI_VIDEO_TO_TENSOR (gst_simaai_video_to_tensor_get_type())
+G_DECLARE_FINAL_TYPE(GstSimaaiVideoToTensor, gst_simaai_video_to_tensor, GST,
+                     SIMAAI_VIDEO_TO_TENSOR, GstBaseTransform)
+
+GST_ELEMENT_REGISTER_DECLARE(simaaivideototensor)
+
+G_END_DECLS
