@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Names of the formats, whole files, and the choice of reader and writer.
+#include "formats.h"
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <utility>
+
+#include <simaai/kernels/matrix/tgmx_file.h>
+
+namespace simaai::kernels::matrix::tool {
+namespace {
+
+struct CloseFile {
+  void operator()(std::FILE* file) const noexcept { std::fclose(file); }
+};
+using FilePtr = std::unique_ptr<std::FILE, CloseFile>;
+
+// No matrix needs more, not even as text: sign, three digits and a separator an element.
+constexpr std::size_t kLargestFile = 5 * kCoordSpace * kCoordSpace + (std::size_t{1} << 20);
+
+constexpr std::array<std::pair<std::string_view, Format>, 3> kNames = {
+    {{"tgmx", Format::Tgmx}, {"npy", Format::Npy}, {"text", Format::Text}}};
+constexpr std::array<std::pair<std::string_view, Format>, 4> kExtensions = {
+    {{".tgmx", Format::Tgmx},
+     {".npy", Format::Npy},
+     {".txt", Format::Text},
+     {".csv", Format::Text}}};
+
+std::string system_text(const char* what) { return std::string(what) + std::strerror(errno); }
+
+Read read_tgmx_file(const std::string& path) {
+  auto matrix = read_tgmx(path, DynOrder::RowMajor);
+  if (!matrix)
+    return matrix.error().message();
+  return std::move(matrix).value();
+}
+
+Read read_with(Read (*parse)(std::string_view), const std::string& path) {
+  std::string content;
+  if (const Written problem = read_file(path, content))
+    return *problem;
+  return parse(content);
+}
+
+Written write_tgmx_file(const std::string& path, const DynMatrix& matrix) {
+  const auto written = write_tgmx(path, matrix);
+  if (!written)
+    return written.error().message();
+  return std::nullopt;
+}
+
+} // namespace
+
+std::optional<Format> format_from_name(std::string_view name) {
+  for (const auto& [known, format] : kNames)
+    if (name == known)
+      return format;
+  return std::nullopt;
+}
+
+std::optional<Format> format_from_path(std::string_view path) {
+  for (const auto& [extension, format] : kExtensions)
+    if (path.ends_with(extension))
+      return format;
+  return std::nullopt;
+}
+
+Written read_file(const std::string& path, std::string& content) {
+  const FilePtr file(std::fopen(path.c_str(), "rb"));
+  if (!file)
+    return system_text("cannot be opened: ");
+  std::array<char, 65536> chunk{};
+  while (const std::size_t got = std::fread(chunk.data(), 1, chunk.size(), file.get())) {
+    content.append(chunk.data(), got);
+    if (content.size() > kLargestFile)
+      return "larger than any matrix";
+  }
+  if (std::ferror(file.get()) != 0)
+    return system_text("cannot be read: ");
+  return std::nullopt;
+}
+
+Written write_file(const std::string& path, std::string_view content) {
+  FilePtr file(std::fopen(path.c_str(), "wb"));
+  if (!file)
+    return system_text("cannot be opened: ");
+  if (std::fwrite(content.data(), 1, content.size(), file.get()) != content.size())
+    return system_text("cannot be written: ");
+  if (std::fclose(file.release()) != 0)
+    return system_text("cannot be written: ");
+  return std::nullopt;
+}
+
+Read read_matrix(const std::string& path, Format format) {
+  switch (format) {
+  case Format::Tgmx:
+    return read_tgmx_file(path);
+  case Format::Npy:
+    return read_with(parse_npy, path);
+  case Format::Text:
+    return read_with(parse_text, path);
+  }
+  return std::string("unknown format");
+}
+
+Written write_matrix(const std::string& path, Format format, const DynMatrix& matrix,
+                     DynOrder order) {
+  switch (format) {
+  case Format::Tgmx:
+    return write_tgmx_file(path, matrix);
+  case Format::Npy:
+    return write_file(path, format_npy(matrix, order));
+  case Format::Text:
+    return write_file(path, format_text(matrix));
+  }
+  return std::string("unknown format");
+}
+
+} // namespace simaai::kernels::matrix::tool

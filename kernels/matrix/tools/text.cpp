@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Matrices as text: what simaai-tgmx prints and reads.
+#include <charconv>
+#include <vector>
+
+#include "formats.h"
+
+namespace simaai::kernels::matrix::tool {
+namespace {
+
+constexpr std::string_view kSeparators = " \t,;\r";
+
+/// Takes the next number of a line, or an empty view at its end.
+std::string_view take_word(std::string_view& line) {
+  const std::size_t begin = line.find_first_not_of(kSeparators);
+  if (begin == std::string_view::npos)
+    return {};
+  line.remove_prefix(begin);
+  const std::size_t length = std::min(line.find_first_of(kSeparators), line.size());
+  const std::string_view word = line.substr(0, length);
+  line.remove_prefix(length);
+  return word;
+}
+
+std::string_view take_line(std::string_view& text) {
+  const std::size_t length = std::min(text.find('\n'), text.size());
+  std::string_view line = text.substr(0, length);
+  text.remove_prefix(std::min(length + 1, text.size()));
+  return line.substr(0, line.find('#'));
+}
+
+std::string place(std::size_t line, std::size_t col) {
+  return "line " + std::to_string(line) + ", number " + std::to_string(col) + ": ";
+}
+
+/// A cell of a readable length: text of a damaged file can be anything.
+std::string quoted(std::string_view word) {
+  std::string result = "\"";
+  for (const char letter : word.substr(0, 20))
+    result += letter >= ' ' && letter <= '~' ? letter : '?';
+  return result + (word.size() > 20 ? "...\"" : "\"");
+}
+
+std::optional<std::string> parse_element(std::string_view word, std::int8_t& element) {
+  int value = 0;
+  const char* end = word.data() + word.size();
+  const char* begin = word.data() + (word.front() == '+' && word.size() > 1 ? 1 : 0);
+  const auto [stop, error] = std::from_chars(begin, end, value);
+  if (error == std::errc::result_out_of_range || (stop == end && (value < -128 || value > 127)))
+    return quoted(word) + " is outside -128 to 127";
+  if (error != std::errc{} || stop != end)
+    return quoted(word) + " is not a whole number";
+  element = static_cast<std::int8_t>(value);
+  return std::nullopt;
+}
+
+struct TextMatrix {
+  std::vector<std::int8_t> elements;
+  std::size_t rows = 0;
+  std::size_t cols = 0;
+};
+
+std::optional<std::string> parse_row(std::string_view line, std::size_t line_number,
+                                     TextMatrix& matrix) {
+  std::size_t cols = 0;
+  for (std::string_view word = take_word(line); !word.empty(); word = take_word(line)) {
+    ++cols;
+    std::int8_t element = 0;
+    if (const auto problem = parse_element(word, element))
+      return place(line_number, cols) + *problem;
+    matrix.elements.push_back(element);
+  }
+  if (cols == 0)
+    return std::nullopt; // blank or comment
+  if (matrix.rows > 0 && cols != matrix.cols)
+    return "line " + std::to_string(line_number) + " has " + std::to_string(cols) +
+           " numbers, the lines before it have " + std::to_string(matrix.cols);
+  matrix.cols = cols;
+  ++matrix.rows;
+  return std::nullopt;
+}
+
+} // namespace
+
+Read parse_text(std::string_view content) {
+  TextMatrix text;
+  for (std::size_t line = 1; !content.empty(); ++line)
+    if (const auto problem = parse_row(take_line(content), line, text))
+      return *problem;
+  if (text.rows == 0)
+    return std::string("the text holds no number");
+  const auto view = DynMatrixRef::create(text.elements, text.rows, text.cols, DynOrder::RowMajor);
+  if (!view)
+    return "the text is " + std::to_string(text.rows) + " x " + std::to_string(text.cols) +
+           "; both dimensions must be 1 to " + std::to_string(kCoordSpace);
+  return DynMatrix::relocated(*view, DynOrder::RowMajor);
+}
+
+std::string format_text(const DynMatrix& matrix) {
+  std::string text;
+  for (std::size_t row = 0; row < matrix.rows(); ++row)
+    for (std::size_t col = 0; col < matrix.cols(); ++col) {
+      text += std::to_string(matrix.get(row, col));
+      text += col + 1 < matrix.cols() ? ' ' : '\n';
+    }
+  return text;
+}
+
+} // namespace simaai::kernels::matrix::tool
