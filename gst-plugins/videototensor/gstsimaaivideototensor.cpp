@@ -122,7 +122,7 @@ gboolean sink_event(GstBaseTransform* trans, GstEvent* event) noexcept {
   GstCaps* caps = nullptr;
   gst_event_parse_caps(event, &caps);
   const GstPtr<GstCaps> kept(gst_caps_ref(caps));
-  core_of(trans).begin_caps(caps);
+  core_of(trans).begin_caps();
   const gboolean handled = GST_BASE_TRANSFORM_CLASS(parent_class)->sink_event(trans, event);
   if (handled == FALSE && !GST_PAD_IS_FLUSHING(GST_BASE_TRANSFORM_SINK_PAD(trans)))
     core_of(trans).explain_refusal(kept.get());

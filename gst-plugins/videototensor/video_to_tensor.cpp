@@ -153,15 +153,6 @@ void VideoToTensor::stop() {
   video_caps_.reset();
   seen_pitches_.reset();
   pitch_changes_ = 0;
-  refused_caps_.reset();
-}
-
-void VideoToTensor::begin_caps(const GstCaps* sink_caps) {
-  // Refused caps are sent again with the next buffer: one error is enough.
-  const bool again =
-      refused_caps_ != nullptr && gst_caps_is_equal(refused_caps_.get(), sink_caps) != FALSE;
-  reported_ = reported_ && again;
-  refused_caps_.reset(gst_caps_copy(sink_caps));
 }
 
 void VideoToTensor::explain_refusal(const GstCaps* video) {
