@@ -71,14 +71,16 @@ std::vector<std::string> source_elements(const Options& options, const std::stri
 }
 
 std::vector<std::string> tensor_elements(const std::string& backend) {
+  // 0 to 1: values that BFloat16 cannot hold exactly, so that the rounding is seen.
+  const std::string scale = " scale=" + property_value("<0.003921569>");
   const std::string choice = backend == "auto" ? "" : " backend=" + backend;
   return {"videoconvert",
           "video/x-raw,format=RGB",
-          "simaaivideototensor name=totensor",
+          "simaaivideototensor name=totensor" + scale,
           "application/vnd.simaai.tensor,dtype=float32",
           "simaaicasttess name=casttess" + choice,
           "simaaidetesscast name=detesscast" + choice,
-          "simaaitensortovideo name=tovideo"};
+          "simaaitensortovideo name=tovideo" + scale};
 }
 
 std::vector<std::string> sink_elements(bool window) {
