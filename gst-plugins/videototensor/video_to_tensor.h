@@ -34,9 +34,8 @@ public:
   [[nodiscard]] bool set_caps(const GstCaps* video, const GstCaps* tensor);
   void stop();
 
-  /// For each CAPS event: explains caps that are no usable picture, once for the same caps.
-  void begin_caps(const GstCaps* sink_caps);
-  /// After caps were refused: says why, unless that was said.
+  /// To be called for each CAPS event, before and after it is handled: explains a refusal once.
+  void begin_caps() noexcept { reported_ = false; }
   void explain_refusal(const GstCaps* video);
 
   /// Before the base class looks at the buffer: asks for new caps where the pitches changed.
@@ -79,8 +78,7 @@ private:
   PlaneLayout layout_;    ///< of the buffer at hand
   bool view_ = false;     ///< the output at hand shares the memory of the input
 
-  bool reported_ = false;        ///< an error about refused_caps_ was posted
-  GstPtr<GstCaps> refused_caps_; ///< sink caps that no longer need an explanation
+  bool reported_ = false;
   GstClockTime started_ = 0;
 };
 

@@ -11,7 +11,7 @@ CELLS = {
     "ev74": ("kernels/include/simaai/kernels/ev74/{op}.h", "kernels/ev74/{op}/*.cpp"),
     "firmware": ("firmware/{op}/*.cpp",),
     "element": ("gst-plugins/{op}/*.cpp",),
-    "tests": ("tests/*/{op}/*.cpp",),
+    "tests": ("tests/a65/a65_{op}_contract.cpp",),
     "bench": ("bench/*/{op}/*.cpp",),
     "doc": ("docs/ops/{op}.md",),
 }
