@@ -63,15 +63,15 @@ GstStructure* TransformCore::stats() const {
   const auto value = [](const std::atomic<std::uint64_t>& counter) {
     return guint64{counter.load(std::memory_order_relaxed)};
   };
-  return gst_structure_new(
-      "simaai-stats", "frames", G_TYPE_UINT64, value(frames_), "bytes-in", G_TYPE_UINT64,
-      value(bytes_in_), "bytes-out", G_TYPE_UINT64, value(bytes_out_), "copies", G_TYPE_UINT64,
-      value(copies_), "allocations", G_TYPE_UINT64, guint64{allocations}, "memory", G_TYPE_STRING,
-      "system", "backend", G_TYPE_STRING, backend_name(), "p50-ns", G_TYPE_UINT64,
-      guint64{processing_.percentile_ns(50)}, "p95-ns", G_TYPE_UINT64,
-      guint64{processing_.percentile_ns(95)}, "p99-ns", G_TYPE_UINT64,
-      guint64{processing_.percentile_ns(99)}, "max-ns", G_TYPE_UINT64,
-      guint64{processing_.max_ns()}, nullptr);
+  return gst_structure_new("simaai-stats", "frames", G_TYPE_UINT64, value(frames_), "bytes-in",
+                           G_TYPE_UINT64, value(bytes_in_), "bytes-out", G_TYPE_UINT64,
+                           value(bytes_out_), "copies", G_TYPE_UINT64, value(copies_),
+                           "allocations", G_TYPE_UINT64, guint64{allocations}, "memory",
+                           G_TYPE_STRING, "system", "backend", G_TYPE_STRING, backend_name(),
+                           "p50-ns", G_TYPE_UINT64, guint64{processing_.percentile_ns(50)},
+                           "p95-ns", G_TYPE_UINT64, guint64{processing_.percentile_ns(95)},
+                           "p99-ns", G_TYPE_UINT64, guint64{processing_.percentile_ns(99)},
+                           "max-ns", G_TYPE_UINT64, guint64{processing_.max_ns()}, nullptr);
 }
 
 bool TransformCore::check_settings() {
