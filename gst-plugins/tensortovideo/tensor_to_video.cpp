@@ -147,6 +147,17 @@ bool TensorToVideo::set_caps(const GstCaps* tensor, const GstCaps* video) {
   return true;
 }
 
+void TensorToVideo::begin_caps(const GstCaps* sink_caps) {
+  // Refused caps are sent again with the next buffer: one error is enough.
+  const bool again =
+      refused_caps_ != nullptr && gst_caps_is_equal(refused_caps_.get(), sink_caps) != FALSE;
+  reported_ = reported_ && again;
+  refused_caps_.reset(gst_caps_copy(sink_caps));
+  const auto parsed = parse_picture_tensor(sink_caps, settings_copy());
+  if (std::holds_alternative<std::string>(parsed))
+    explain_refusal(sink_caps);
+}
+
 void TensorToVideo::explain_refusal(const GstCaps* tensor) {
   if (std::exchange(reported_, true))
     return;

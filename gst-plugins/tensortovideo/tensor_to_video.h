@@ -31,9 +31,14 @@ public:
                                                const GstCaps* caps) const;
   [[nodiscard]] GstPtr<GstCaps> choose(const GstCaps* tensor, GstPtr<GstCaps> offered) const;
   [[nodiscard]] bool set_caps(const GstCaps* tensor, const GstCaps* video);
-  void stop() { tensor_.reset(); }
+  void stop() {
+    tensor_.reset();
+    refused_caps_.reset();
+  }
 
-  void begin_caps() noexcept { reported_ = false; }
+  /// For each CAPS event: explains caps that hold no picture, once for the same caps.
+  void begin_caps(const GstCaps* sink_caps);
+  /// After caps were refused: says why, unless that was said.
   void explain_refusal(const GstCaps* tensor);
 
   /// Chooses the pool of pictures and learns whether downstream reads GstVideoMeta.
@@ -71,8 +76,9 @@ private:
   bool downstream_reads_meta_ = false;
   PixelDecoder decoder_;
 
-  bool view_ = false; ///< the output at hand shares the memory of the input
-  bool reported_ = false;
+  bool view_ = false;            ///< the output at hand shares the memory of the input
+  bool reported_ = false;        ///< an error about refused_caps_ was posted
+  GstPtr<GstCaps> refused_caps_; ///< sink caps that no longer need an explanation
   GstClockTime started_ = 0;
 };
 

@@ -116,13 +116,23 @@ gboolean stop(GstBaseTransform* trans) noexcept {
   return TRUE;
 }
 
+/// The pad may refuse caps before sink_event() sees them: what is wrong with them as such is said here.
+GstPadProbeReturn look_at_event(GstPad* pad, GstPadProbeInfo* probe, gpointer trans) noexcept {
+  GstEvent* event = GST_PAD_PROBE_INFO_EVENT(probe);
+  if (GST_EVENT_TYPE(event) == GST_EVENT_CAPS && !GST_PAD_IS_FLUSHING(pad)) {
+    GstCaps* caps = nullptr;
+    gst_event_parse_caps(event, &caps);
+    core_of(trans).begin_caps(caps);
+  }
+  return GST_PAD_PROBE_OK;
+}
+
 gboolean sink_event(GstBaseTransform* trans, GstEvent* event) noexcept {
   if (GST_EVENT_TYPE(event) != GST_EVENT_CAPS)
     return GST_BASE_TRANSFORM_CLASS(parent_class)->sink_event(trans, event);
   GstCaps* caps = nullptr;
   gst_event_parse_caps(event, &caps);
   const GstPtr<GstCaps> kept(gst_caps_ref(caps));
-  core_of(trans).begin_caps();
   const gboolean handled = GST_BASE_TRANSFORM_CLASS(parent_class)->sink_event(trans, event);
   if (handled == FALSE && !GST_PAD_IS_FLUSHING(GST_BASE_TRANSFORM_SINK_PAD(trans)))
     core_of(trans).explain_refusal(kept.get());
@@ -212,5 +222,7 @@ static void gst_simaai_video_to_tensor_class_init(GstSimaaiVideoToTensorClass* k
 
 static void gst_simaai_video_to_tensor_init(GstSimaaiVideoToTensor* self) {
   self->core = new VideoToTensor(GST_BASE_TRANSFORM(self));
+  gst_pad_add_probe(GST_BASE_TRANSFORM_SINK_PAD(self), GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM,
+                    look_at_event, self, nullptr);
   gst_base_transform_set_prefer_passthrough(GST_BASE_TRANSFORM(self), FALSE);
 }

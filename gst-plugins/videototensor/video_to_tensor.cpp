@@ -153,6 +153,22 @@ void VideoToTensor::stop() {
   video_caps_.reset();
   seen_pitches_.reset();
   pitch_changes_ = 0;
+  refused_caps_.reset();
+}
+
+void VideoToTensor::begin_caps(const GstCaps* sink_caps) {
+  // Refused caps are sent again with the next buffer: one error is enough.
+  const bool again =
+      refused_caps_ != nullptr && gst_caps_is_equal(refused_caps_.get(), sink_caps) != FALSE;
+  reported_ = reported_ && again;
+  refused_caps_.reset(gst_caps_copy(sink_caps));
+  if (!parse_picture(sink_caps) && !std::exchange(reported_, true)) {
+    Report report;
+    report.reason = "video format: expected RGB, BGR, RGBx, BGRx, RGBP, RGBA, BGRA or GRAY8 in "
+                    "system memory; videoconvert makes one of them";
+    report.sink_caps = sink_caps;
+    post_error(GST_ELEMENT_CAST(element_), ErrorKind::Negotiation, report);
+  }
 }
 
 void VideoToTensor::explain_refusal(const GstCaps* video) {

@@ -34,8 +34,9 @@ public:
   [[nodiscard]] bool set_caps(const GstCaps* video, const GstCaps* tensor);
   void stop();
 
-  /// To be called for each CAPS event, before and after it is handled: explains a refusal once.
-  void begin_caps() noexcept { reported_ = false; }
+  /// For each CAPS event: explains caps that are no usable picture, once for the same caps.
+  void begin_caps(const GstCaps* sink_caps);
+  /// After caps were refused: says why, unless that was said.
   void explain_refusal(const GstCaps* video);
 
   /// Before the base class looks at the buffer: asks for new caps where the pitches changed.
@@ -78,7 +79,8 @@ private:
   PlaneLayout layout_;    ///< of the buffer at hand
   bool view_ = false;     ///< the output at hand shares the memory of the input
 
-  bool reported_ = false;
+  bool reported_ = false;        ///< an error about refused_caps_ was posted
+  GstPtr<GstCaps> refused_caps_; ///< sink caps that no longer need an explanation
   GstClockTime started_ = 0;
 };
 
