@@ -85,7 +85,7 @@ def check_targets(tree, work):
     project = work / "targets"
     project.mkdir()
     lines = ["cmake_minimum_required(VERSION 3.16)", "project(targets CXX)",
-             f"find_package(SimaKernels 0.1.0 REQUIRED COMPONENTS {' '.join(TARGETS)})",
+             f"find_package(SimaKernels 0.1.0 REQUIRED COMPONENTS {' '.join(TARGETS)} matrix)",
              "find_package(SimaKernels REQUIRED)  # a second call changes nothing"]
     for target in TARGETS:
         op = target.removeprefix("a65_")
@@ -105,7 +105,7 @@ def check_targets(tree, work):
 def check_requests(tree, work):
     """Version and component requests that the package must admit or refuse, and the reasons."""
     requests = [("0.1", True), ("0.1.0 EXACT", True), ("0.1...<0.2", True), ("", True), ("0", True),
-                ("COMPONENTS cast a65_cast", True), ("0.1.1", False), ("0.2", False), ("0.0.9", False), ("1.0", False),
+                ("COMPONENTS cast a65_cast matrix", True), ("0.1.1", False), ("0.2", False), ("0.0.9", False), ("1.0", False),
                 ("1", False), ("0.2...0.3", False), ("COMPONENTS matmul", False)]
     project = work / "requests"
     project.mkdir()
