@@ -76,23 +76,27 @@ void use_backend(const Backend& backend) noexcept {
   selected().store(&backend, std::memory_order_relaxed);
 }
 
-void library_gemv(const PlainView& a, const std::int8_t* x, const PlainOutput& y) noexcept {
-  current_backend().gemv(a, x, y);
+} // namespace detail
+
+namespace library {
+
+void gemv(const PlainView& a, const std::int8_t* x, const PlainOutput& y) noexcept {
+  detail::current_backend().gemv(a, x, y);
 }
 
-void library_matmul(const PlainView& a, const PlainView& b, const PlainOutput& c) noexcept {
+void matmul(const PlainView& a, const PlainView& b, const PlainOutput& c) noexcept {
   // Where rows of c are adjacent, the transposed product writes the same bytes along columns.
   if (c.col_stride == 1)
-    return current_backend().matmul(a, b, c);
-  current_backend().matmul(b.transposed(), a.transposed(), c.transposed());
+    return detail::current_backend().matmul(a, b, c);
+  detail::current_backend().matmul(b.transposed(), a.transposed(), c.transposed());
 }
 
-void library_requantize(const std::int32_t* src, std::size_t count, const Requant& requant,
-                        std::int8_t* dst) noexcept {
-  current_backend().requantize(src, count, requant, dst);
+void requantize(const std::int32_t* src, std::size_t count, const Requant& requant,
+                std::int8_t* dst) noexcept {
+  detail::current_backend().requantize(src, count, requant, dst);
 }
 
-} // namespace detail
+} // namespace library
 
 std::string_view active_instruction_set() noexcept { return detail::current_backend().name; }
 

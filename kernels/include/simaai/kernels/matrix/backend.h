@@ -21,7 +21,8 @@ namespace simaai::kernels::matrix {
 
 class Requant;
 
-namespace detail {
+/// The seam itself. Called by the headers; applications have no use for it.
+namespace library {
 
 /// int8 elements in plain memory. Strides are in elements and one of them is 1.
 struct PlainView {
@@ -49,15 +50,20 @@ struct PlainOutput {
 
 #if SIMAAI_MATRIX_USE_LIBRARY
 /// y = a * x; y has a.rows entries and row_stride 1. Nothing overlaps.
-SIMAAI_KERNELS_API void library_gemv(const PlainView& a, const std::int8_t* x,
-                                     const PlainOutput& y) noexcept;
+SIMAAI_KERNELS_API void gemv(const PlainView& a, const std::int8_t* x,
+                             const PlainOutput& y) noexcept;
 /// c = a * b; c is a.rows by b.cols, one of its strides is 1. Nothing overlaps.
-SIMAAI_KERNELS_API void library_matmul(const PlainView& a, const PlainView& b,
-                                       const PlainOutput& c) noexcept;
-SIMAAI_KERNELS_API void library_requantize(const std::int32_t* src, std::size_t count,
-                                           const Requant& requant, std::int8_t* dst) noexcept;
+SIMAAI_KERNELS_API void matmul(const PlainView& a, const PlainView& b,
+                               const PlainOutput& c) noexcept;
+SIMAAI_KERNELS_API void requantize(const std::int32_t* src, std::size_t count,
+                                   const Requant& requant, std::int8_t* dst) noexcept;
 #endif
 
+} // namespace library
+
+namespace detail {
+using library::PlainOutput;
+using library::PlainView;
 } // namespace detail
 
 #if SIMAAI_MATRIX_USE_LIBRARY

@@ -46,7 +46,7 @@ constexpr PlainOutput plain_output(std::int32_t* sums, std::int8_t* elements,
 
 inline void run_gemv(const PlainView& a, const std::int8_t* x, const PlainOutput& y) noexcept {
 #if SIMAAI_MATRIX_USE_LIBRARY
-  library_gemv(a, x, y);
+  library::gemv(a, x, y);
 #else
   plain_gemv(a, x, y);
 #endif
@@ -54,7 +54,7 @@ inline void run_gemv(const PlainView& a, const std::int8_t* x, const PlainOutput
 
 inline void run_matmul(const PlainView& a, const PlainView& b, const PlainOutput& c) noexcept {
 #if SIMAAI_MATRIX_USE_LIBRARY
-  library_matmul(a, b, c);
+  library::matmul(a, b, c);
 #else
   plain_matmul(a, b, c);
 #endif

@@ -62,7 +62,7 @@ constexpr void requantize_run(std::span<const std::int32_t> src, const Requant& 
   if (!std::is_constant_evaluated()) {
     refuse_overlap("requantize_into", dst.data(), dst.size_bytes(), src.data(), src.size_bytes());
 #if SIMAAI_MATRIX_USE_LIBRARY
-    library_requantize(src.data(), src.size(), requant, dst.data());
+    library::requantize(src.data(), src.size(), requant, dst.data());
     return;
 #endif
   }
