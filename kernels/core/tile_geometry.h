@@ -11,8 +11,13 @@
 
 namespace simaai::kernels::core {
 
-/// Positions in arrays that are ordered D, H, W, C.
-enum TileAxis : std::uint8_t { kAxisD, kAxisH, kAxisW, kAxisC, kTileAxes };
+/// Position in arrays that are ordered D, H, W, C.
+using TileAxis = std::uint32_t;
+inline constexpr TileAxis kAxisD = 0;
+inline constexpr TileAxis kAxisH = 1;
+inline constexpr TileAxis kAxisW = 2;
+inline constexpr TileAxis kAxisC = 3;
+inline constexpr TileAxis kTileAxes = 4;
 
 /// Channels of one block, and the unit that tile spans and padded channel counts are rounded up to.
 inline constexpr std::int64_t kChannelBlock = 16;
@@ -131,7 +136,7 @@ namespace detail {
                                               std::int64_t* bytes) noexcept {
   *bytes = 0;
   std::int64_t actual[kTileAxes] = {};
-  for (unsigned axis = 0; axis < kTileAxes; ++axis) {
+  for (TileAxis axis = 0; axis < kTileAxes; ++axis) {
     const bool last = (mask >> axis & 1U) != 0;
     actual[axis] = last ? geometry.partial[axis] : geometry.tile[axis];
     if (last ? geometry.partial[axis] == 0 : geometry.full_tiles[axis] == 0)
@@ -142,7 +147,7 @@ namespace detail {
     return false;
   if (!checked_mul(product, geometry.planes, &product))
     return false;
-  for (unsigned axis = 0; axis < kAxisC; ++axis)
+  for (TileAxis axis = 0; axis < kAxisC; ++axis)
     if (!checked_mul(product, actual[axis], &product))
       return false;
   return checked_round_up_16(product, bytes);
@@ -161,21 +166,21 @@ namespace detail {
   for (unsigned mask = 0; mask < 16; ++mask)
     if (!tile_class_bytes(*geometry, mask, &geometry->tile_bytes[mask]))
       return false;
-  constexpr unsigned d_bit = 1U << kAxisD;
-  constexpr unsigned h_bit = 1U << kAxisH;
-  constexpr unsigned w_bit = 1U << kAxisW;
-  constexpr unsigned c_bit = 1U << kAxisC;
+  constexpr unsigned kDBit = 1U << kAxisD;
+  constexpr unsigned kHBit = 1U << kAxisH;
+  constexpr unsigned kWBit = 1U << kAxisW;
+  constexpr unsigned kCBit = 1U << kAxisC;
   for (unsigned mask = 0; mask < 16; ++mask)
-    if ((mask & w_bit) == 0 &&
+    if ((mask & kWBit) == 0 &&
         !sum_tiles(*geometry, kAxisW, geometry->tile_bytes[mask],
-                   geometry->tile_bytes[mask | w_bit], &geometry->row_bytes[mask]))
+                   geometry->tile_bytes[mask | kWBit], &geometry->row_bytes[mask]))
       return false;
   for (unsigned c = 0; c < 2; ++c) {
-    const unsigned base = c != 0 ? c_bit : 0U;
+    const unsigned base = c != 0 ? kCBit : 0U;
     for (unsigned d = 0; d < 2; ++d) {
-      const unsigned mask = base | (d != 0 ? d_bit : 0U);
+      const unsigned mask = base | (d != 0 ? kDBit : 0U);
       if (!sum_tiles(*geometry, kAxisH, geometry->row_bytes[mask],
-                     geometry->row_bytes[mask | h_bit], &geometry->plane_bytes[c][d]))
+                     geometry->row_bytes[mask | kHBit], &geometry->plane_bytes[c][d]))
         return false;
     }
     if (!sum_tiles(*geometry, kAxisD, geometry->plane_bytes[c][0], geometry->plane_bytes[c][1],
@@ -191,7 +196,7 @@ namespace detail {
 constexpr bool split_axes(const TileDescription& description, TileGeometry* geometry) noexcept {
   bool nonempty = true;
   bool mapped[kMaxAxes] = {};
-  for (unsigned axis = 0; axis < kTileAxes; ++axis) {
+  for (TileAxis axis = 0; axis < kTileAxes; ++axis) {
     if (description.axes[axis] < 0)
       continue;
     const auto logical = static_cast<std::size_t>(description.axes[axis]);

@@ -53,7 +53,7 @@ void derive_state_geometry(const TensorSpec& tiled, const TensorSpec& linear,
   const core::TileDescription axes = ops::detail::tile_description(tiled);
   const auto strides = ops::detail::linear_strides(linear);
   Spatial spatial{};
-  for (unsigned axis = 0; axis < core::kTileAxes; ++axis) {
+  for (core::TileAxis axis = 0; axis < core::kTileAxes; ++axis) {
     spatial.extent[axis] = original.extent[axis];
     spatial.tile[axis] = original.tile[axis];
     if (axes.axes[axis] >= 0)
@@ -73,7 +73,7 @@ void derive_state_geometry(const TensorSpec& tiled, const TensorSpec& linear,
       state->outer_stride_bytes[folded.rank] = strides[original.outer_axis[slot]];
       extents[folded.rank++] = original.outer_extent[slot];
     }
-  for (unsigned axis = 0; axis < core::kTileAxes; ++axis) {
+  for (core::TileAxis axis = 0; axis < core::kTileAxes; ++axis) {
     state->stride_bytes[axis] = spatial.stride[axis];
     if (spatial.extent[axis] == 1)
       continue;
@@ -187,12 +187,12 @@ TileState prepare_writer(const ops::PortPlan& plan, const RowTable& rows,
   derive_state_geometry(plan.output(), plan.input(), &state);
   const LinearTraits linear = linear_traits(plan.input(), state);
   const WriterRows choice = writer_rows(rows, plan.input().dtype);
-  state.walk = choose_walk(state, kWriterWalks, linear.contiguous_channels);
+  state.walk = choose_walk(state, writer_walks(), linear.contiguous_channels);
   if (const TileRowFn direct = direct_pad16(choice, state, linear))
     state.kernels = same_kernel(direct);
   else if (!linear.contiguous_channels)
     state.kernels = same_kernel(choice.gather);
-  else if (state.walk == kWriterWalks.channels)
+  else if (state.walk == writer_walks().channels)
     state.kernels = same_kernel(choice.channels);
   else
     state.kernels = choice.contiguous;
@@ -204,7 +204,7 @@ TileState prepare_reader(const ops::PortPlan& plan, const RowTable& rows) noexce
   state.block_pixels = kBlockPixels;
   derive_state_geometry(plan.input(), plan.output(), &state);
   const LinearTraits linear = linear_traits(plan.output(), state);
-  state.walk = choose_walk(state, kReaderWalks, linear.contiguous_channels);
+  state.walk = choose_walk(state, reader_walks(), linear.contiguous_channels);
   const bool contiguous = linear.contiguous_channels;
   if (plan.input().dtype == DType::Int8)
     state.kernels = same_kernel(contiguous ? rows.i8_i8_untiled : rows.i8_i8_scatter);

@@ -266,7 +266,8 @@ template <Direction kDirection> constexpr TileWalks walks() noexcept {
 
 } // namespace
 
-const TileWalks kWriterWalks = walks<Direction::Write>();
-const TileWalks kReaderWalks = walks<Direction::Read>();
+TileWalks writer_walks() noexcept { return walks<Direction::Write>(); }
+
+TileWalks reader_walks() noexcept { return walks<Direction::Read>(); }
 
 } // namespace simaai::kernels::a65::detail

@@ -45,7 +45,10 @@ struct TileWalks {
   TileWalkFn channels; ///< one pixel, channel tile after channel tile
 };
 
-extern const TileWalks kWriterWalks; ///< linear to tile; also zeroes alignment tails
-extern const TileWalks kReaderWalks; ///< tile to linear
+/// Linear to tile; also zeroes alignment tails.
+[[nodiscard]] TileWalks writer_walks() noexcept;
+
+/// Tile to linear.
+[[nodiscard]] TileWalks reader_walks() noexcept;
 
 } // namespace simaai::kernels::a65::detail

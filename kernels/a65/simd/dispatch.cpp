@@ -43,18 +43,18 @@ const RowTable& own_rows(Level level) noexcept {
     break;
   case Level::Avx2:
 #if defined(__x86_64__)
-    return kAvx2Rows;
+    return avx2_rows();
 #else
     break;
 #endif
   case Level::Neon:
 #if defined(__aarch64__)
-    return kNeonRows;
+    return neon_rows();
 #else
     break;
 #endif
   }
-  return kScalarRows;
+  return scalar_rows();
 }
 
 Level level_below(Level level) noexcept {

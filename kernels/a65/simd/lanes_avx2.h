@@ -64,7 +64,7 @@ inline void store_16_f32(std::byte* to, __m256i bf16) noexcept {
 
 /// Shuffle control that shifts a 128-bit value right by `bytes`, 0 to 16, filling with zeros.
 [[nodiscard]] inline __m128i shift_control(std::int64_t bytes) noexcept {
-  alignas(16) static const std::int8_t kControl[32] = {
+  alignas(16) static constexpr std::int8_t kControl[32] = {
       0,    1,    2,    3,    4,    5,    6,    7,    8,    9,    10,
       11,   12,   13,   14,   15,   -128, -128, -128, -128, -128, -128,
       -128, -128, -128, -128, -128, -128, -128, -128, -128, -128};
@@ -114,8 +114,8 @@ struct F32 {
     return _mm_packus_epi32(_mm256_castsi256_si128(bits), _mm256_extracti128_si256(bits, 1));
   }
   static __m256i load_some(const std::byte* from, std::int64_t count) noexcept {
-    alignas(32) static const std::int32_t kMask[32] = {-1, -1, -1, -1, -1, -1, -1, -1,
-                                                       -1, -1, -1, -1, -1, -1, -1, -1};
+    alignas(32) static constexpr std::int32_t kMask[32] = {-1, -1, -1, -1, -1, -1, -1, -1,
+                                                           -1, -1, -1, -1, -1, -1, -1, -1};
     const auto* lanes = static_cast<const int*>(static_cast<const void*>(from));
     const auto* mask = static_cast<const std::byte*>(static_cast<const void*>(kMask + 16 - count));
     const __m256i first = _mm256_maskload_epi32(lanes, load_256(mask));

@@ -36,11 +36,11 @@ SIMAAI_A65_TILE_ROWS(SIMAAI_A65_DECLARE_TILE)
 #undef SIMAAI_A65_DECLARE_TILE
 
 /// Own tables of the levels that this build contains, defined in rows_<isa>.cpp.
-extern const RowTable kScalarRows;
+[[nodiscard]] const RowTable& scalar_rows() noexcept;
 #if defined(__x86_64__)
-extern const RowTable kAvx2Rows;
+[[nodiscard]] const RowTable& avx2_rows() noexcept;
 #elif defined(__aarch64__)
-extern const RowTable kNeonRows;
+[[nodiscard]] const RowTable& neon_rows() noexcept;
 #endif
 
 /// Name of a level in SIMAAI_A65_ISA and in reports.

@@ -317,9 +317,7 @@ void i8_i8_untiled_row__avx2(const TileRow& row) noexcept {
   }
 }
 
-} // namespace
-
-const RowTable kAvx2Rows{
+constexpr RowTable kRows{
     .f32_bf16_linear = f32_bf16_linear_row__avx2,
     .bf16_f32_linear = bf16_f32_linear_row__avx2,
     .f32_bf16_tiled = f32_bf16_tiled_row__avx2,
@@ -339,5 +337,9 @@ const RowTable kAvx2Rows{
     .bf16_bf16_untiled = bf16_bf16_untiled_row__avx2,
     .i8_i8_untiled = i8_i8_untiled_row__avx2,
 };
+
+} // namespace
+
+const RowTable& avx2_rows() noexcept { return kRows; }
 
 } // namespace simaai::kernels::a65::detail

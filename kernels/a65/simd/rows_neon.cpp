@@ -231,8 +231,9 @@ constexpr std::uint8_t kNone = 0xff; ///< table index that yields zero
 /// Eight packed pixels of three channels: 24 values, three vectors.
 template <class From> void write_pad16_c3(const TileRow& row, TileRowFn scalar) noexcept {
   // Byte indices of one pixel's low bytes; its high bytes are one further on.
-  static const std::uint8_t kFirst[16] = {0,     2,     4,     kNone, kNone, kNone, kNone, kNone,
-                                          kNone, kNone, kNone, kNone, kNone, kNone, kNone, kNone};
+  static constexpr std::uint8_t kFirst[16] = {0,     2,     4,     kNone, kNone, kNone,
+                                              kNone, kNone, kNone, kNone, kNone, kNone,
+                                              kNone, kNone, kNone, kNone};
   const uint8x16_t first = vld1q_u8(kFirst);
   // Adding saturates, so that unused indices stay unused.
   const uint8x16_t one = vdupq_n_u8(1);
@@ -267,10 +268,10 @@ template <class From> void write_compact_c3(const TileRow& row, TileRowFn other)
     other(row);
     return;
   }
-  static const std::uint8_t kPlanes[48] = {0,  2,  4,  1,  3,  5,  6,  8,  10, 7,  9,  11,
-                                           12, 14, 16, 13, 15, 17, 18, 20, 22, 19, 21, 23,
-                                           24, 26, 28, 25, 27, 29, 30, 32, 34, 31, 33, 35,
-                                           36, 38, 40, 37, 39, 41, 42, 44, 46, 43, 45, 47};
+  static constexpr std::uint8_t kPlanes[48] = {0,  2,  4,  1,  3,  5,  6,  8,  10, 7,  9,  11,
+                                               12, 14, 16, 13, 15, 17, 18, 20, 22, 19, 21, 23,
+                                               24, 26, 28, 25, 27, 29, 30, 32, 34, 31, 33, 35,
+                                               36, 38, 40, 37, 39, 41, 42, 44, 46, 43, 45, 47};
   std::int64_t p = 0;
   for (; p + 8 <= row.pixels; p += 8) {
     const std::byte* src = row.src + p * 3 * From::kBytes;
@@ -377,9 +378,7 @@ void bf16_f32_untiled_c1_row__neon(const TileRow& row) noexcept {
     bf16_f32_untiled_c1_row__scalar(row);
 }
 
-} // namespace
-
-const RowTable kNeonRows{
+constexpr RowTable kRows{
     .f32_bf16_linear = f32_bf16_linear_row__neon,
     .bf16_f32_linear = bf16_f32_linear_row__neon,
     .f32_bf16_tiled = f32_bf16_tiled_row__neon,
@@ -397,5 +396,9 @@ const RowTable kNeonRows{
     .bf16_f32_untiled_c1 = bf16_f32_untiled_c1_row__neon,
     .bf16_bf16_untiled = bf16_bf16_untiled_row__neon,
 };
+
+} // namespace
+
+const RowTable& neon_rows() noexcept { return kRows; }
 
 } // namespace simaai::kernels::a65::detail

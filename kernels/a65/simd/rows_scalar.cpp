@@ -280,8 +280,12 @@ void i8_i8_scatter_row__scalar(const TileRow& row) noexcept {
 }
 
 #define SIMAAI_A65_SCALAR_ENTRY(name, from, to) .name = name##_row__scalar,
-const RowTable kScalarRows{SIMAAI_A65_LINEAR_ROWS(SIMAAI_A65_SCALAR_ENTRY)
-                               SIMAAI_A65_TILE_ROWS(SIMAAI_A65_SCALAR_ENTRY)};
+namespace {
+constexpr RowTable kRows{SIMAAI_A65_LINEAR_ROWS(SIMAAI_A65_SCALAR_ENTRY)
+                             SIMAAI_A65_TILE_ROWS(SIMAAI_A65_SCALAR_ENTRY)};
+} // namespace
 #undef SIMAAI_A65_SCALAR_ENTRY
+
+const RowTable& scalar_rows() noexcept { return kRows; }
 
 } // namespace simaai::kernels::a65::detail

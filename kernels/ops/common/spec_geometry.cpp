@@ -18,9 +18,8 @@ core::TileDescription tile_description(const TensorSpec& spec) noexcept {
     description.storage = tiled->channels == ChannelStorage::PadTo16 ? core::TileStorage::PadTo16
                                                                      : core::TileStorage::Compact;
   } else if (const auto* blocked = std::get_if<MlaCBlocked>(&spec.layout)) {
-    const auto rank = static_cast<std::int32_t>(description.rank);
-    for (std::int32_t axis = core::kAxisH; axis <= core::kAxisC; ++axis)
-      description.axes[axis] = rank - core::kTileAxes + axis;
+    for (core::TileAxis axis = core::kAxisH; axis < core::kTileAxes; ++axis)
+      description.axes[axis] = static_cast<std::int32_t>(description.rank + axis - core::kTileAxes);
     std::copy(blocked->tile_shape.begin(), blocked->tile_shape.end(), description.tile_shape);
     description.storage = core::TileStorage::CBlocked;
   }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 
 #include <simaai/kernels/tensor_spec.h>
@@ -12,13 +13,11 @@
 namespace simaai::kernels::ops::detail {
 
 /// Positions of the alternatives in Layout, used in masks and errors.
-enum LayoutIndex : std::uint8_t {
-  kContiguousIndex,
-  kStridedIndex,
-  kMlaTiledIndex,
-  kMlaCBlockedIndex,
-  kLayoutCount
-};
+inline constexpr std::size_t kContiguousIndex = 0;
+inline constexpr std::size_t kStridedIndex = 1;
+inline constexpr std::size_t kMlaTiledIndex = 2;
+inline constexpr std::size_t kMlaCBlockedIndex = 3;
+inline constexpr std::size_t kLayoutCount = 4;
 static_assert(std::variant_size_v<Layout> == kLayoutCount);
 static_assert(kMaxRank == core::kMaxAxes);
 
