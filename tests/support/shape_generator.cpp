@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <numeric>
 #include <span>
 #include <vector>
@@ -33,7 +34,8 @@ std::int64_t spatial_tile(Random& random, std::int64_t extent) {
   case 0:
     return std::max<std::int64_t>(extent, 1);
   case 1:
-    return extent + random.between(1, 9);
+    return random.one_in(8) ? std::numeric_limits<std::int64_t>::max()
+                            : extent + random.between(1, 9);
   case 2:
     return extent % 2 == 0 && extent > 0 ? extent / 2 : 1;
   default:
