@@ -93,7 +93,7 @@ int conclude(const RunResult& run, const FrameCheck& check) {
 
 void print_results(const RunResult& run, const FrameCheck& check, bool window) {
   const auto frames = static_cast<double>(check.frames());
-  std::printf("\nframes    %.0f in %.2f s, %.1f frames/s%s%s\n", frames, run.seconds,
+  std::printf("frames    %.0f in %.2f s, %.1f frames/s%s%s\n", frames, run.seconds,
               run.seconds > 0 ? frames / run.seconds : 0.0,
               window ? " (at the pace of the video)" : "", run.interrupted ? ", interrupted" : "");
   std::printf("checked   %llu frames, %llu values: %s\n",
