@@ -5,7 +5,6 @@
 #include <fstream>
 #include <map>
 #include <optional>
-#include <regex>
 #include <span>
 #include <sstream>
 #include <stdexcept>
@@ -37,39 +36,55 @@ struct Block {
   std::vector<std::optional<std::uint8_t>> bytes;
 };
 
+/// The byte or gap of "0f" or "--"; none where the word is a remark.
+bool read_value(const std::string& word, std::optional<std::uint8_t>& value) {
+  if (word.size() != 2)
+    return false;
+  value.reset();
+  if (word == "--")
+    return true;
+  if (word.find_first_not_of("0123456789abcdef") != std::string::npos)
+    return false;
+  value = static_cast<std::uint8_t>(std::stoul(word, nullptr, 16));
+  return true;
+}
+
 /// Adds the bytes of "00 01*3 --", up to the first word that is no byte.
-void add_bytes(const std::string& text, Block& block) {
-  static const std::regex word("([0-9a-f]{2}|--)(?:\\*([0-9]+))?");
-  std::istringstream words(text);
-  std::smatch match;
-  for (std::string item; words >> item && std::regex_match(item, match, word);) {
-    const std::size_t times = match[2].matched ? std::stoul(match[2]) : 1;
-    std::optional<std::uint8_t> value;
-    if (match[1] != "--")
-      value = static_cast<std::uint8_t>(std::stoul(match[1], nullptr, 16));
+void add_bytes(std::istream& words, Block& block) {
+  std::optional<std::uint8_t> value;
+  for (std::string word; words >> word;) {
+    const std::size_t star = word.find('*');
+    if (!read_value(word.substr(0, star), value))
+      return;
+    const std::size_t times = star == std::string::npos ? 1 : std::stoul(word.substr(star + 1));
     block.bytes.insert(block.bytes.end(), times, value);
   }
 }
 
+/// Blocks start with "```hex NAME" or "```hex NAME from OFFSET" and have rows "OFFSET: BYTES".
 std::map<std::string, Block> read_page() {
   std::ifstream page(SIMAAI_WIRE_FORMAT_PAGE);
   if (!page)
     throw std::runtime_error("no page");
-  static const std::regex fence("```hex ([a-z0-9-]+)(?: from ([0-9]+))?");
-  static const std::regex row(" *([0-9]+): (.*)");
   std::map<std::string, Block> blocks;
   Block* open = nullptr;
   for (std::string line; std::getline(page, line);) {
-    std::smatch match;
-    if (std::regex_match(line, match, fence)) {
-      open = &blocks[match[1]];
-      open->from = match[2].matched ? std::stoul(match[2]) : 0;
-    } else if (line == "```") {
+    std::istringstream words(line);
+    std::string first;
+    words >> first;
+    if (first == "```hex") {
+      std::string name;
+      std::string from;
+      words >> name >> from;
+      open = &blocks[name];
+      if (from == "from")
+        words >> open->from;
+    } else if (first == "```") {
       open = nullptr;
     } else if (open != nullptr) {
-      if (!std::regex_match(line, match, row) || std::stoul(match[1]) != open->bytes.size())
+      if (first != std::to_string(open->bytes.size()) + ":")
         throw std::runtime_error("wrong offset: " + line);
-      add_bytes(match[2], *open);
+      add_bytes(words, *open);
     }
   }
   return blocks;
