@@ -5,6 +5,7 @@
 #include "tensor_to_video.h"
 #include "videototensor/bridge_meta.h"
 #include "videototensor/bridge_settings.h"
+#include "videototensor/pool_query.h"
 
 GST_DEBUG_CATEGORY_STATIC(gst_simaai_tensor_to_video_debug);
 #define GST_CAT_DEFAULT gst_simaai_tensor_to_video_debug
@@ -127,6 +128,9 @@ GstPadProbeReturn look_at_event(GstPad* pad, GstPadProbeInfo* probe, gpointer tr
 }
 
 gboolean sink_event(GstBaseTransform* trans, GstEvent* event) noexcept {
+  if (GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_START ||
+      GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_STOP)
+    set_pool_flushing(trans, GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_START);
   if (GST_EVENT_TYPE(event) != GST_EVENT_CAPS)
     return GST_BASE_TRANSFORM_CLASS(parent_class)->sink_event(trans, event);
   GstCaps* caps = nullptr;
@@ -167,6 +171,12 @@ gboolean transform_meta(GstBaseTransform*, GstBuffer*, GstMeta* meta, GstBuffer*
   return meta_survives(meta->info) ? TRUE : FALSE;
 }
 
+GstStateChangeReturn change_state(GstElement* element, GstStateChange transition) noexcept {
+  if (transition == GST_STATE_CHANGE_PAUSED_TO_READY)
+    set_pool_flushing(GST_BASE_TRANSFORM(element), true);
+  return GST_ELEMENT_CLASS(parent_class)->change_state(element, transition);
+}
+
 void finalize(GObject* object) noexcept {
   delete GST_SIMAAI_TENSOR_TO_VIDEO(object)->core;
   G_OBJECT_CLASS(parent_class)->finalize(object);
@@ -189,6 +199,8 @@ static void gst_simaai_tensor_to_video_class_init(GstSimaaiTensorToVideoClass* k
       "Makes raw video of tensors <1,H,W,C> and <1,C,H,W>: uint8 without a copy, others as element "
       "/ scale + mean, rounded and clamped to 0..255",
       "SimaKernels");
+
+  element_class->change_state = change_state;
 
   auto* base_class = GST_BASE_TRANSFORM_CLASS(klass);
   base_class->transform_caps = transform_caps;

@@ -8,6 +8,8 @@
 
 #include <simaai/kernels/ops/requirement.h>
 
+#include "videototensor/pool_query.h"
+
 namespace simaai::gst {
 namespace {
 
@@ -195,6 +197,15 @@ GstFlowReturn TensorToVideo::fail(ErrorKind kind, std::string reason,
   return GST_FLOW_ERROR;
 }
 
+bool TensorToVideo::configure_picture_pool(GstBufferPool* pool, GstCaps* caps, guint size,
+                                           guint min_buffers, guint max_buffers) const {
+  GstStructure* config = gst_buffer_pool_get_config(pool);
+  if (downstream_reads_meta_ &&
+      gst_buffer_pool_has_option(pool, GST_BUFFER_POOL_OPTION_VIDEO_META) != FALSE)
+    gst_buffer_pool_config_add_option(config, GST_BUFFER_POOL_OPTION_VIDEO_META);
+  return configure_offered_pool(pool, config, caps, size, min_buffers, max_buffers);
+}
+
 bool TensorToVideo::decide_allocation(GstQuery* query) {
   downstream_reads_meta_ =
       gst_query_find_allocation_meta(query, GST_VIDEO_META_API_TYPE, nullptr) != FALSE;
@@ -208,16 +219,14 @@ bool TensorToVideo::decide_allocation(GstQuery* query) {
   if (proposed)
     gst_query_parse_nth_allocation_pool(query, 0, &raw_pool, &size, &min, &max);
   GstPtr<GstBufferPool> pool(raw_pool);
-  if (pool == nullptr)
-    pool.reset(gst_video_buffer_pool_new());
   size = std::max(size, static_cast<guint>(video_bytes()));
-  GstStructure* config = gst_buffer_pool_get_config(pool.get());
-  gst_buffer_pool_config_set_params(config, caps, size, min, max);
-  if (downstream_reads_meta_ &&
-      gst_buffer_pool_has_option(pool.get(), GST_BUFFER_POOL_OPTION_VIDEO_META) != FALSE)
-    gst_buffer_pool_config_add_option(config, GST_BUFFER_POOL_OPTION_VIDEO_META);
-  if (gst_buffer_pool_set_config(pool.get(), config) == FALSE)
-    return false;
+  if (pool == nullptr || !configure_picture_pool(pool.get(), caps, size, min, max)) {
+    pool.reset(gst_video_buffer_pool_new());
+    size = static_cast<guint>(video_bytes());
+    max = 0;
+    if (!configure_picture_pool(pool.get(), caps, size, min, max))
+      return false;
+  }
   if (proposed)
     gst_query_set_nth_allocation_pool(query, 0, pool.get(), size, min, max);
   else
@@ -283,12 +292,7 @@ GstBuffer* TensorToVideo::share(GstBuffer* input) const {
 }
 
 GstFlowReturn TensorToVideo::allocate(GstBuffer* input, GstBuffer** output) {
-  const GstPtr<GstBufferPool> pool(gst_base_transform_get_buffer_pool(element_));
-  GstFlowReturn flow = GST_FLOW_OK;
-  if (pool != nullptr && gst_buffer_pool_is_active(pool.get()) != FALSE)
-    flow = gst_buffer_pool_acquire_buffer(pool.get(), output, nullptr);
-  else
-    *output = gst_buffer_new_allocate(nullptr, video_bytes(), nullptr);
+  const GstFlowReturn flow = acquire_output(element_, video_bytes(), output);
   if (flow != GST_FLOW_OK)
     return flow;
   if (*output == nullptr)

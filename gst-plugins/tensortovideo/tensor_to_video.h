@@ -53,6 +53,8 @@ private:
   [[nodiscard]] BridgeSettings settings_copy() const;
   [[nodiscard]] std::optional<std::string> plan(const GstCaps* tensor, const GstCaps* video,
                                                 const BridgeSettings& now);
+  [[nodiscard]] bool configure_picture_pool(GstBufferPool* pool, GstCaps* caps, guint size,
+                                            guint min_buffers, guint max_buffers) const;
   [[nodiscard]] bool can_share(GstBuffer* input) const;
   [[nodiscard]] GstBuffer* share(GstBuffer* input) const;
   [[nodiscard]] bool has_shared_layout(const GstVideoMeta& meta) const;

@@ -128,6 +128,9 @@ GstPadProbeReturn look_at_event(GstPad* pad, GstPadProbeInfo* probe, gpointer tr
 }
 
 gboolean sink_event(GstBaseTransform* trans, GstEvent* event) noexcept {
+  if (GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_START ||
+      GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_STOP)
+    set_pool_flushing(trans, GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_START);
   if (GST_EVENT_TYPE(event) != GST_EVENT_CAPS)
     return GST_BASE_TRANSFORM_CLASS(parent_class)->sink_event(trans, event);
   GstCaps* caps = nullptr;
@@ -180,6 +183,12 @@ gboolean transform_meta(GstBaseTransform*, GstBuffer*, GstMeta* meta, GstBuffer*
   return meta_survives(meta->info) ? TRUE : FALSE;
 }
 
+GstStateChangeReturn change_state(GstElement* element, GstStateChange transition) noexcept {
+  if (transition == GST_STATE_CHANGE_PAUSED_TO_READY)
+    set_pool_flushing(GST_BASE_TRANSFORM(element), true);
+  return GST_ELEMENT_CLASS(parent_class)->change_state(element, transition);
+}
+
 void finalize(GObject* object) noexcept {
   delete GST_SIMAAI_VIDEO_TO_TENSOR(object)->core;
   G_OBJECT_CLASS(parent_class)->finalize(object);
@@ -202,6 +211,8 @@ static void gst_simaai_video_to_tensor_class_init(GstSimaaiVideoToTensorClass* k
       "Makes tensors of raw video: a uint8 view without a copy, or (sample - mean) * scale as "
       "float32, float16, bfloat16 or quantised int8, as the caps downstream ask",
       "SimaKernels");
+
+  element_class->change_state = change_state;
 
   auto* base_class = GST_BASE_TRANSFORM_CLASS(klass);
   base_class->transform_caps = transform_caps;

@@ -13,20 +13,26 @@ namespace {
 bool configure(GstBufferPool* pool, GstCaps* caps, guint size, guint min, guint max,
                GstAllocator* allocator, const GstAllocationParams& params) {
   GstStructure* config = gst_buffer_pool_get_config(pool);
-  gst_buffer_pool_config_set_params(config, caps, size, min, max);
   gst_buffer_pool_config_set_allocator(config, allocator, &params);
+  return configure_offered_pool(pool, config, caps, size, min, max);
+}
+
+} // namespace
+
+bool configure_offered_pool(GstBufferPool* pool, GstStructure* config, GstCaps* caps, guint size,
+                            guint min_buffers, guint max_buffers) {
+  gst_buffer_pool_config_set_params(config, caps, size, min_buffers, max_buffers);
   if (gst_buffer_pool_set_config(pool, config) != FALSE)
     return true;
   // The pool changed the configuration: take it as it is now, if it is still large enough.
   config = gst_buffer_pool_get_config(pool);
-  if (gst_buffer_pool_config_validate_params(config, caps, size, min, max) == FALSE) {
+  if (gst_buffer_pool_config_validate_params(config, caps, size, min_buffers, max_buffers) ==
+      FALSE) {
     gst_structure_free(config);
     return false;
   }
   return gst_buffer_pool_set_config(pool, config) != FALSE;
 }
-
-} // namespace
 
 bool negotiate_pool(GstQuery* query, guint bytes) {
   GstCaps* caps = nullptr;
@@ -70,6 +76,23 @@ bool negotiate_pool(GstQuery* query, guint bytes) {
   else
     gst_query_add_allocation_pool(query, pool.get(), size, min, max);
   return true;
+}
+
+GstFlowReturn acquire_output(GstBaseTransform* element, std::uint64_t bytes, GstBuffer** buffer) {
+  const GstPtr<GstBufferPool> pool(gst_base_transform_get_buffer_pool(element));
+  if (pool == nullptr) {
+    *buffer = gst_buffer_new_allocate(nullptr, static_cast<gsize>(bytes), nullptr);
+    return GST_FLOW_OK;
+  }
+  if (gst_buffer_pool_set_active(pool.get(), TRUE) == FALSE)
+    return GST_FLOW_OK;
+  return gst_buffer_pool_acquire_buffer(pool.get(), buffer, nullptr);
+}
+
+void set_pool_flushing(GstBaseTransform* element, bool flushing) {
+  const GstPtr<GstBufferPool> pool(gst_base_transform_get_buffer_pool(element));
+  if (pool != nullptr && gst_buffer_pool_is_active(pool.get()) != FALSE)
+    gst_buffer_pool_set_flushing(pool.get(), flushing ? TRUE : FALSE);
 }
 
 } // namespace simaai::gst

@@ -8,6 +8,7 @@
 #include <simaai/kernels/ops/requirement.h>
 
 #include "common/linear_size.h"
+#include "pool_query.h"
 
 namespace simaai::gst {
 namespace {
@@ -249,20 +250,13 @@ GstBuffer* VideoToTensor::share(GstBuffer* input, std::int64_t offset) const {
 }
 
 GstFlowReturn VideoToTensor::allocate(GstBuffer* input, GstBuffer** output) {
-  const GstPtr<GstBufferPool> pool(gst_base_transform_get_buffer_pool(element_));
-  GstFlowReturn flow = GST_FLOW_OK;
-  if (pool != nullptr && gst_buffer_pool_is_active(pool.get()) != FALSE) {
-    flow = gst_buffer_pool_acquire_buffer(pool.get(), output, nullptr);
-    if (flow == GST_FLOW_OK && gst_buffer_get_size(*output) >= tensor_bytes_)
-      gst_buffer_set_size(*output, static_cast<gssize>(tensor_bytes_));
-  } else {
-    *output = gst_buffer_new_allocate(nullptr, tensor_bytes_, nullptr);
-  }
+  const GstFlowReturn flow = acquire_output(element_, tensor_bytes_, output);
   if (flow != GST_FLOW_OK)
     return flow;
   if (*output == nullptr || gst_buffer_get_size(*output) < tensor_bytes_)
     return fail(ErrorKind::Resource,
                 "cannot allocate a tensor of " + std::to_string(tensor_bytes_) + " bytes");
+  gst_buffer_set_size(*output, static_cast<gssize>(tensor_bytes_));
   GST_BASE_TRANSFORM_GET_CLASS(element_)->copy_metadata(element_, input, *output);
   return GST_FLOW_OK;
 }
