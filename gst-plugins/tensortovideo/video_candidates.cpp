@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
+#include <span>
 
 #include <gst/video/video.h>
 
@@ -80,40 +82,62 @@ void set_shape(GstStructure* structure, const kernels::Shape& shape) {
   gst_structure_take_value(structure, field::kShape, &array);
 }
 
-/// Channel counts of the formats that a structure allows, each once.
-std::vector<std::int64_t> channel_counts(const GstStructure* video) {
-  std::vector<std::int64_t> counts;
+/// Formats that a structure allows.
+std::vector<const PictureFormat*> allowed_formats(const GstStructure* video) {
+  std::vector<const PictureFormat*> formats;
   for (const auto& format : picture_formats()) {
     GstStructure* probe =
         gst_structure_new("video/x-raw", "format", G_TYPE_STRING, format.name(), nullptr);
-    const bool allowed = gst_structure_can_intersect(video, probe) != FALSE;
+    if (gst_structure_can_intersect(video, probe) != FALSE)
+      formats.push_back(&format);
     gst_structure_free(probe);
-    const auto channels = static_cast<std::int64_t>(format.channels);
-    if (allowed && std::find(counts.begin(), counts.end(), channels) == counts.end())
-      counts.push_back(channels);
   }
-  return counts;
+  return formats;
+}
+
+/// Lets upstream choose a format that downstream can have back: those with a meaning that is allowed
+/// here. A tensor that does not name its format is not restricted by this field.
+void set_video_format(GstStructure* tensor, std::span<const PictureFormat* const> allowed) {
+  GValue names = G_VALUE_INIT;
+  gst_value_list_init(&names, 8);
+  for (const auto& format : picture_formats())
+    if (std::any_of(allowed.begin(), allowed.end(),
+                    [&](const auto* other) { return other->meaning == format.meaning; }))
+      append_word(&names, format.name());
+  if (gst_value_list_get_size(&names) < picture_formats().size())
+    gst_structure_set_value(tensor, field::kVideoFormat, &names);
+  g_value_unset(&names);
 }
 
 void append_tensors(GstCaps* caps, const GstStructure* video, const BridgeSettings& settings) {
   int width = 0;
   int height = 0;
+  const auto allowed = allowed_formats(video);
   // Frame rate and aspect ratio restrict nothing: a tensor without them is accepted too.
   if (gst_structure_get_int(video, "width", &width) == FALSE ||
       gst_structure_get_int(video, "height", &height) == FALSE) {
-    gst_caps_append_structure(caps, open_structure(settings));
+    GstStructure* tensor = open_structure(settings);
+    set_video_format(tensor, allowed);
+    gst_caps_append_structure(caps, tensor);
     return;
   }
-  for (const std::int64_t channels : channel_counts(video))
+  for (const std::size_t channels : {std::size_t{3}, std::size_t{4}, std::size_t{1}}) {
+    std::vector<const PictureFormat*> formats;
+    std::copy_if(allowed.begin(), allowed.end(), std::back_inserter(formats),
+                 [channels](const auto* format) { return format->channels == channels; });
+    if (formats.empty())
+      continue;
     for (const AxisOrder order : settings.orders(AxisOrder::Hwc)) {
-      const kernels::Shape shape = tensor_shape({height, width, channels}, order);
-      GstStructure* tensor = open_structure(settings);
-      set_shape(tensor, shape);
-      gst_caps_append_structure(caps, tensor);
-      GstStructure* unbatched = open_structure(settings);
-      set_shape(unbatched, kernels::Shape(shape.extents().subspan(1)));
-      gst_caps_append_structure(caps, unbatched);
+      const kernels::Shape shape =
+          tensor_shape({height, width, static_cast<std::int64_t>(channels)}, order);
+      for (const auto extents : {shape.extents(), shape.extents().subspan(1)}) {
+        GstStructure* tensor = open_structure(settings);
+        set_shape(tensor, kernels::Shape(extents));
+        set_video_format(tensor, formats);
+        gst_caps_append_structure(caps, tensor);
+      }
     }
+  }
 }
 
 } // namespace

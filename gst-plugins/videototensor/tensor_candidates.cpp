@@ -78,14 +78,19 @@ void append_unique(GValue* list, const char* word) {
   gst_value_list_append_and_take_value(list, &item);
 }
 
-/// Formats with this many channels; only the hinted one where the tensor names it.
-GValue format_list(std::int64_t channels, const char* hint) {
+/// Formats with this many channels, of those that the hint (a name, a list of names or null) allows.
+GValue format_list(std::int64_t channels, const GValue* hint) {
   GValue list = G_VALUE_INIT;
   gst_value_list_init(&list, 8);
-  for (const auto& format : picture_formats())
-    if (static_cast<std::int64_t>(format.channels) == channels &&
-        (hint == nullptr || g_strcmp0(hint, format.name()) == 0))
+  for (const auto& format : picture_formats()) {
+    GValue name = G_VALUE_INIT;
+    g_value_init(&name, G_TYPE_STRING);
+    g_value_set_static_string(&name, format.name());
+    const bool allowed = hint == nullptr || gst_value_can_intersect(hint, &name) != FALSE;
+    g_value_unset(&name);
+    if (allowed && static_cast<std::int64_t>(format.channels) == channels)
       append_unique(&list, format.name());
+  }
   return list;
 }
 
@@ -98,12 +103,12 @@ GstStructure* video_structure(const GstStructure* tensor) {
 }
 
 void append_video(GstCaps* caps, const GstStructure* tensor, const BridgeSettings& settings) {
-  const char* hint = gst_structure_get_string(tensor, field::kVideoFormat);
+  const GValue* hint = gst_structure_get_value(tensor, field::kVideoFormat);
   const auto shape = fixed_shape(tensor);
   if (!shape) {
     GstStructure* video = video_structure(tensor);
     if (hint != nullptr)
-      gst_structure_set(video, "format", G_TYPE_STRING, hint, nullptr);
+      gst_structure_set_value(video, "format", hint);
     gst_caps_append_structure(caps, video);
     return;
   }

@@ -215,6 +215,29 @@ TEST(Inverse, StridesChooseTheFormatThatNeedsNoCopy) {
   EXPECT_STREQ(gst_structure_get_string(gst_caps_get_structure(caps.get(), 0), "format"), "RGBx");
 }
 
+TEST(Inverse, FormatsOfDownstreamReachTheVideoBeforeTheTensor) {
+  // What the pads of both elements, linked, leave for the source.
+  const GstPtr<GstElement> bin(GST_ELEMENT(gst_object_ref_sink(gst_parse_bin_from_description(
+      "simaaivideototensor ! application/vnd.simaai.tensor,dtype=uint8 ! simaaitensortovideo ! "
+      "video/x-raw,format={RGB,GRAY8} ! fakesink",
+      TRUE, nullptr))));
+  gst_element_set_state(bin.get(), GST_STATE_PAUSED);
+  const GstPtr<GstPad> pad(gst_element_get_static_pad(bin.get(), "sink"));
+  const GstPtr<GstCaps> caps(gst_pad_query_caps(pad.get(), nullptr));
+  for (const auto& [name, possible] : {std::pair{"RGB", true},
+                                       {"RGBx", true},
+                                       {"RGBP", true},
+                                       {"GRAY8", true},
+                                       {"BGR", false},
+                                       {"BGRx", false},
+                                       {"RGBA", false},
+                                       {"BGRA", false}}) {
+    const GstPtr<GstCaps> one(gst_caps_from_string(video_caps(format_named(name), 64, 48).c_str()));
+    EXPECT_EQ(gst_caps_can_intersect(caps.get(), one.get()) != FALSE, possible) << name;
+  }
+  gst_element_set_state(bin.get(), GST_STATE_NULL);
+}
+
 struct Refusal {
   std::vector<Setting> settings;
   const char* tensor;
