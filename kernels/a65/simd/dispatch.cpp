@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Run-time choice of the instruction set.
 #include <array>
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 
@@ -91,6 +92,11 @@ Level choose_level() noexcept {
   return levels.back();
 }
 
+std::atomic<Level>& level_slot() noexcept {
+  static std::atomic<Level> level{choose_level()};
+  return level;
+}
+
 } // namespace
 
 std::string_view level_name(Level level) noexcept {
@@ -119,9 +125,10 @@ const RowTable& rows_of(Level level) noexcept {
   return tables[static_cast<std::size_t>(level)];
 }
 
-Level active_level() noexcept {
-  static const Level level = choose_level();
-  return level;
+Level active_level() noexcept { return level_slot().load(std::memory_order_relaxed); }
+
+Level exchange_active_level(Level level) noexcept {
+  return level_slot().exchange(level, std::memory_order_relaxed);
 }
 
 } // namespace detail

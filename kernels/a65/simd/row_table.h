@@ -55,4 +55,8 @@ SIMAAI_A65_TILE_ROWS(SIMAAI_A65_DECLARE_TILE)
 /// The level that prepare() selects from: the best one, or what SIMAAI_A65_ISA says. Thread-safe.
 [[nodiscard]] Level active_level() noexcept;
 
+/// Makes later prepare() calls select from `level`, a supported one, and returns the level before.
+/// Tests and benchmarks compare the levels of one process with it. Thread-safe.
+Level exchange_active_level(Level level) noexcept;
+
 } // namespace simaai::kernels::a65::detail
