@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Benchmark of Detess: tiles to linear of the same dtype.
+#include <simaai/kernels/a65/detess.h>
+
+#include "common/harness.h"
+
+namespace simaai::bench {
+namespace {
+
+namespace op = kernels::a65::detess;
+using kernels::DType;
+
+struct Detess {
+  using Plan = op::Plan;
+  static constexpr std::string_view kName = "detess";
+
+  static std::vector<Case> cases(Extent extent) {
+    return tiled_cases({kName,
+                        Direction::Untile,
+                        {{DType::BFloat16, DType::BFloat16}, {DType::Int8, DType::Int8}},
+                        {Storage::Pad16, Storage::Compact, Storage::CBlocked}},
+                       extent);
+  }
+
+  static std::variant<Plan, kernels::Error> check(const Case& bench_case) {
+    return op::check_inference({{&bench_case.input, 1}, {&bench_case.output, 1}, {}});
+  }
+
+  static kernels::Status execute(const Plan& plan, std::span<const kernels::ConstHostBuffer> inputs,
+                                 std::span<const kernels::HostBuffer> outputs) {
+    return op::execute(plan, inputs, outputs);
+  }
+};
+
+} // namespace
+} // namespace simaai::bench
+
+int main(int argc, char** argv) {
+  return simaai::bench::run_benchmarks(
+      argc, argv, simaai::bench::OperationOf<simaai::bench::Detess>::describe());
+}

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The table: what is read from the JSON of a program and how the floors judge it."""
+import json
+import pathlib
+import tempfile
+import unittest
+
+from bench import read_rows, row_json, table_lines
+from floors import Row
+
+NAME = "casttess/bench_160x160x64/f32-bf16/pad16/dense/"
+
+
+def row(case, channels=64, sides=(6_000_000, 4_000_000), ns=1e5, **ratios):
+    return Row(case, ns, {peer: (value, value - 0.1, value + 0.1) for peer, value in ratios.items()}, sides, channels)
+
+
+class Judgement(unittest.TestCase):
+    def check(self, verdict, reason, judged):
+        self.assertEqual(judged.judge()[0], verdict)
+        self.assertIn(reason, ", ".join(judged.judge()[1]))
+
+    def test_both_peers_of_a_floor_count(self):
+        self.check("ok", "", row(NAME + "hot", memcpy=0.75, onednn=1.25))
+        self.check("BELOW", "memcpy 0.740 < 0.75", row(NAME + "hot", memcpy=0.74, onednn=1.25))
+        self.check("BELOW", "onednn 1.240 < 1.25", row(NAME + "hot", memcpy=0.9, onednn=1.24))
+        self.check("ok", "no onednn", row(NAME + "hot", memcpy=0.75))
+
+    def test_cold_rows_have_their_own_floor(self):
+        self.check("ok", "", row(NAME + "cold", memcpy=0.1, shaped=0.1, shaped_nt=0.8, onednn=2.5))
+        self.check("BELOW", "shaped_nt 0.790 < 0.80", row(NAME + "cold", shaped_nt=0.79, onednn=2.5))
+
+    def test_channels_choose_the_floor(self):
+        self.check("", "", row(NAME + "hot", channels=32, memcpy=0.1))
+        self.check("BELOW", "memcpy 0.590 < 0.60", row(NAME + "hot", channels=3, sides=(700_000, 2_000_000), memcpy=0.59))
+        self.check("", "", row(NAME + "hot", channels=3, sides=(700_000, 2_000_001), memcpy=0.1))
+
+    def test_the_faster_peer_of_a_group_counts(self):
+        self.check("BELOW", "best_shaped 0.850 < 0.90", row(NAME + "cold", channels=3, shaped=1.2, shaped_nt=0.85))
+        self.check("BELOW", "best_loop 0.900 < 0.95", row("cast/x/f32-bf16/linear/dense/hot", plain=0.9, eigen=2.0))
+
+    def test_small_traffic_has_no_floor_but_the_call_has(self):
+        self.check("", "", row(NAME + "hot", sides=(40_000, 25_535), memcpy=0.1))
+        self.check("BELOW", "memcpy", row(NAME + "hot", sides=(40_000, 25_536), memcpy=0.1))
+        call = "tess/call_1x1x16/i8-i8/pad16/dense/hot"
+        self.check("ok", "", row(call, sides=(16, 16), ns=60.0, memcpy=0.1))
+        self.check("BELOW", "61 ns, at most 60", row(call, sides=(16, 16), ns=61.0))
+
+    def test_strided_channels_are_compared_with_the_plain_loop(self):
+        self.check("BELOW", "plain 2.900 < 3.00", row("tess/x/i8-i8/pad16/planar/hot", plain=2.9, memcpy=0.01))
+        self.check("", "", row("tess/x/i8-i8/pad16/pitched/hot", plain=0.1))
+
+    def test_int8_and_bfloat16_differ(self):
+        self.check("ok", "", row("detess/x/i8-i8/compact/dense/cold", memcpy=0.58, onednn=2.0))
+        self.check("BELOW", "memcpy 0.580 < 0.75", row("detess/x/bf16-bf16/compact/dense/cold", memcpy=0.58, onednn=2.0))
+
+
+class Reading(unittest.TestCase):
+    def test_rows_of_the_default_level_are_read(self):
+        def entry(candidate, **more):
+            return {"name": NAME + "hot/" + candidate + "/iterations:9/manual_time", "ns": 100.0, "read_bytes": 6e6,
+                    "write_bytes": 3e6, "channels": 64, "prepare_ns": 50.0, **more}
+        ours = entry("avx2", vs_memcpy=0.9, vs_memcpy_min=0.8, vs_memcpy_max=1.0, vs_avx2_align16=0.95,
+                     vs_avx2_align16_min=0.9, vs_avx2_align16_max=1.0)
+        document = {"context": {"level": "avx2", "rounds": "9"},
+                    "benchmarks": [entry("scalar"), ours, entry("avx2_align16"), entry("memcpy")]}
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "casttess.json"
+            path.write_text(json.dumps(document), encoding="utf-8")
+            _, rows = read_rows(path)
+        self.assertEqual([found.case for found in rows], [NAME + "hot"])
+        self.assertEqual(rows[0].ratios, {"memcpy": (0.9, 0.8, 1.0), "avx2_align16": (0.95, 0.9, 1.0)})
+        self.assertEqual(rows[0].traffic, 9e6)
+        line = list(table_lines(rows, "avx2"))[1]
+        for word in ("9.0 MB", "100.0 ns", "0.90 0.80-1.00", "align16 0.95", "ok (no onednn)"):
+            self.assertIn(word, line)
+        self.assertEqual(row_json(rows[0])["ratios"]["memcpy"], {"median": 0.9, "min": 0.8, "max": 1.0})
+
+
+if __name__ == "__main__":
+    unittest.main()
