@@ -371,13 +371,14 @@ std::optional<DType> dtype_from_name(const char* name) noexcept {
 }
 
 const char* layout_name(const kernels::Layout& layout) noexcept {
-  struct Names {
-    const char* operator()(const kernels::Contiguous&) const { return word::kContiguous; }
-    const char* operator()(const kernels::Strided&) const { return word::kStrided; }
-    const char* operator()(const kernels::MlaTiled&) const { return word::kMlaTiled; }
-    const char* operator()(const kernels::MlaCBlocked&) const { return word::kMlaCBlocked; }
-  };
-  return std::visit(Names{}, layout);
+  if (std::holds_alternative<kernels::Contiguous>(layout))
+    return word::kContiguous;
+  if (std::holds_alternative<kernels::Strided>(layout))
+    return word::kStrided;
+  if (std::holds_alternative<kernels::MlaTiled>(layout))
+    return word::kMlaTiled;
+  static_assert(std::variant_size_v<kernels::Layout> == 4);
+  return word::kMlaCBlocked;
 }
 
 const char* channel_storage_name(kernels::ChannelStorage storage) noexcept {

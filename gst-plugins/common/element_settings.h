@@ -27,17 +27,15 @@ namespace simaai::gst {
 enum class BackendChoice : int { Auto = 0, A65 = 1, Ev74 = 2 };
 enum class StorageChoice : int { Auto = 0, Compact = 1, PadTo16 = 2 };
 
-/// Property identifiers of the base class; read-only ones at the end.
-enum PropertyId : guint {
-  kPropBackend = 1,
-  kPropRequireZeroCopy,
-  kPropTileAxes,
-  kPropTileShape,
-  kPropChannelStorage,
-  kPropChannelPadding,
-  kPropActiveBackend,
-  kPropStats,
-};
+/// Property identifiers of the base class.
+inline constexpr guint kPropBackend = 1;
+inline constexpr guint kPropRequireZeroCopy = 2;
+inline constexpr guint kPropTileAxes = 3;
+inline constexpr guint kPropTileShape = 4;
+inline constexpr guint kPropChannelStorage = 5;
+inline constexpr guint kPropChannelPadding = 6;
+inline constexpr guint kPropActiveBackend = 7;
+inline constexpr guint kPropStats = 8;
 
 /// An array property as it was set: possibly of a wrong length, which is refused when the element
 /// starts, by name.

@@ -9,6 +9,15 @@
 namespace simaai::gst {
 namespace {
 
+GstDebugCategory* category() noexcept {
+  static GstDebugCategory* const made = [] {
+    GstDebugCategory* log = nullptr;
+    GST_DEBUG_CATEGORY_INIT(log, "simaaitensor", 0, "tensor elements");
+    return log;
+  }();
+  return made;
+}
+
 std::pair<GQuark, gint> domain_and_code(ErrorKind kind) noexcept {
   switch (kind) {
   case ErrorKind::Negotiation:
@@ -59,7 +68,7 @@ void post(GstElement* element, GstMessageType type, ErrorKind kind, const Report
           GstStructure* details) {
   const auto [domain, code] = domain_and_code(kind);
   const std::string text = report_text(element, report);
-  GST_CAT_WARNING_OBJECT(GST_CAT_DEFAULT, element, "%s", text.c_str());
+  GST_CAT_WARNING_OBJECT(category(), element, "%s", text.c_str());
   // The message takes ownership of both strings.
   gst_element_message_full_with_details(element, type, domain, code, g_strdup(text.c_str()),
                                         nullptr, __FILE__, GST_FUNCTION, __LINE__, details);

@@ -70,7 +70,7 @@ bool is_dense(const kernels::TensorSpec& spec) noexcept {
   return true;
 }
 
-bool equivalent(const kernels::TensorSpec& a, const kernels::TensorSpec& b) noexcept {
+bool equivalent(const kernels::TensorSpec& a, const kernels::TensorSpec& b) {
   if (a.shape != b.shape || a.dtype != b.dtype || a.layout.index() != b.layout.index())
     return false;
   const auto* left = std::get_if<kernels::Strided>(&a.layout);

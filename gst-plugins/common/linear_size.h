@@ -28,6 +28,6 @@ linear_span_bytes(const kernels::TensorSpec& spec) noexcept;
 
 /// Equality of two tensors that ignores strides of singleton axes.
 [[nodiscard]] SIMAAI_GST_API bool equivalent(const kernels::TensorSpec& a,
-                                             const kernels::TensorSpec& b) noexcept;
+                                             const kernels::TensorSpec& b);
 
 } // namespace simaai::gst

@@ -79,7 +79,7 @@ private:
   [[nodiscard]] const char* backend_name() const noexcept;
   [[nodiscard]] std::string refuse_caps(GstCaps* sink_caps, GstCaps* src_caps, Ports& ports);
   void report_caps(std::string reason, const GstCaps* sink_caps, const GstCaps* src_caps);
-  void report_overrides(const ElementSettings& settings, const TensorInfo& output,
+  void report_overrides(const ElementSettings& now, const TensorInfo& output,
                         const GstCaps* src_caps);
   void report_data(std::string reason, std::optional<std::uint64_t> needed,
                    std::optional<std::uint64_t> found);
