@@ -163,14 +163,15 @@ TileRowFn direct_pad16(const WriterRows& rows, const TileState& state,
                        const LinearTraits& linear) noexcept {
   const core::TileGeometry& geometry = state.geometry;
   const std::int64_t channels = geometry.extent[kAxisC];
+  // First: an empty tensor may have extents whose product does not fit.
+  if (channels != 1 && channels != 3)
+    return nullptr;
   const bool packed =
       geometry.extent[kAxisW] == 1 || state.stride_bytes[kAxisW] == channels * linear.scalar_bytes;
   if (geometry.storage != TileStorage::PadTo16 || geometry.tiles(kAxisC) != 1 ||
       !linear.contiguous_channels || !packed)
     return nullptr;
-  if (channels == 1)
-    return rows.pad16_c1;
-  return channels == 3 ? rows.pad16_c3 : nullptr;
+  return channels == 1 ? rows.pad16_c1 : rows.pad16_c3;
 }
 
 std::array<TileRowFn, 4> same_kernel(TileRowFn kernel) noexcept {
