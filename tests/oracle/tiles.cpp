@@ -29,7 +29,7 @@ class ByteVisitor {
 public:
   virtual ~ByteVisitor() = default;
   virtual void element_byte(std::uint64_t element, std::uint32_t plane) = 0;
-  virtual void channel_padding() = 0;
+  virtual void channel_padding(std::uint64_t bytes) = 0;
   virtual void gap() = 0;
 };
 
@@ -100,9 +100,9 @@ public:
     visitor_.element_byte(element, plane);
     ++bytes_;
   }
-  void channel_padding() {
-    visitor_.channel_padding();
-    ++bytes_;
+  void channel_padding(std::uint64_t bytes) {
+    visitor_.channel_padding(bytes);
+    bytes_ += bytes;
   }
   void finish_tile() {
     for (; bytes_ % 16 != 0; ++bytes_)
@@ -130,8 +130,8 @@ void walk_pixel(const Walk& walk, const std::vector<std::int64_t>& outer, Quad a
       at[kC] = tile.first[kC] + stored;
       out.element_byte(walk.locator.element(outer, at), plane);
     }
-    for (; walk.pad_channels && stored % 16 != 0; ++stored)
-      out.channel_padding();
+    if (walk.pad_channels && stored % 16 != 0)
+      out.channel_padding(static_cast<std::uint64_t>(16 - stored % 16));
   }
 }
 
@@ -159,7 +159,7 @@ void walk_blocked_tile(const Walk& walk, const std::vector<std::int64_t>& outer,
     if (channel < tile.extent[kC])
       out.element_byte(walk.locator.element(outer, at), static_cast<std::uint32_t>(s[3]));
     else
-      out.channel_padding();
+      out.channel_padding(1);
   }
   out.finish_tile();
 }
@@ -217,7 +217,9 @@ public:
   void element_byte(std::uint64_t element, std::uint32_t plane) override {
     bytes.push_back(static_cast<std::uint8_t>(tensor_.bits[element] >> (8 * plane)));
   }
-  void channel_padding() override { bytes.push_back(padding_.channel); }
+  void channel_padding(std::uint64_t count) override {
+    bytes.insert(bytes.end(), count, padding_.channel);
+  }
   void gap() override { bytes.push_back(padding_.gap); }
   Bytes bytes;
 
@@ -232,7 +234,10 @@ public:
   void element_byte(std::uint64_t element, std::uint32_t plane) override {
     tensor_.bits[element] |= std::uint32_t{next()} << (8 * plane);
   }
-  void channel_padding() override { next(); }
+  void channel_padding(std::uint64_t count) override {
+    for (; count > 0; --count)
+      next();
+  }
   void gap() override { next(); }
   [[nodiscard]] bool at_end() const { return position_ == bytes_.size(); }
 
@@ -250,7 +255,7 @@ private:
 class Counter final : public ByteVisitor {
 public:
   void element_byte(std::uint64_t /*element*/, std::uint32_t /*plane*/) override { ++bytes; }
-  void channel_padding() override { ++bytes; }
+  void channel_padding(std::uint64_t count) override { bytes += count; }
   void gap() override { ++bytes; }
   std::uint64_t bytes = 0;
 };
