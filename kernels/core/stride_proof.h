@@ -97,6 +97,16 @@ constexpr std::size_t sort_axes(const std::int64_t* extents, const std::int64_t*
   return proof;
 }
 
+/// True where an axis of stride `outer_bytes` steps from one pass over the inner axis to the next
+/// without a seam, so that both walk like a single axis. Strides are nonnegative, `inner_extent` is
+/// positive. Past an admitted view's last element the product may leave the signed 64-bit range:
+/// then no stride continues it.
+[[nodiscard]] constexpr bool strides_continue(std::int64_t outer_bytes, std::int64_t inner_extent,
+                                              std::int64_t inner_bytes) noexcept {
+  std::int64_t pass_bytes = 0;
+  return checked_mul(inner_extent, inner_bytes, &pass_bytes) && outer_bytes == pass_bytes;
+}
+
 /// Row-major byte strides of a nonempty contiguous view and its span; Overflow names the axis whose
 /// extent left the signed 64-bit range. An empty view has span 0 and strides 0.
 [[nodiscard]] constexpr StrideProof row_major_strides(const std::int64_t* extents, std::size_t rank,

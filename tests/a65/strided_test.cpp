@@ -105,5 +105,28 @@ TEST(Strided, RequirementIsTheSpanAndNotThePayload) {
   }
 }
 
+// One more step along W would leave the signed 64-bit range; only sanitizers see a product of it.
+TEST(Strided, ViewsUpToTheEndOfTheRangeArePrepared) {
+  const Operation& operation = operation_under_test();
+  for (const DTypePair& dtypes : operation.dtypes) {
+    const kernels::DType linear = operation.tiled_input ? dtypes.to : dtypes.from;
+    const auto width = 8 / static_cast<std::int64_t>(kernels::scalar_bytes(linear));
+    const View view{"far", {2, width, 1}, {1, kFar, 1}};
+    MlaTiled tiled;
+    tiled.axes = {-1, 0, 1, 2};
+    tiled.tile_shape = {1, 2, width, 1};
+    const kernels::TensorSpec far{view.shape, linear, in_bytes(view, linear)};
+    const kernels::TensorSpec near{view.shape, operation.tiled_input ? dtypes.from : dtypes.to,
+                                   operation.is_linear_only() ? Layout{Contiguous{}} : tiled};
+    const auto& input = operation.tiled_input ? near : far;
+    const auto& output = operation.tiled_input ? far : near;
+    const Admission admission = operation.check({&input, 1}, {&output, 1}, std::nullopt);
+    const auto* plan = std::get_if<Admitted>(&admission);
+    ASSERT_NE(plan, nullptr) << std::get<kernels::Error>(admission).message();
+    const auto& needs = operation.tiled_input ? plan->output : plan->input;
+    EXPECT_GT(needs.bytes, static_cast<std::uint64_t>(INT64_MAX / 2));
+  }
+}
+
 } // namespace
 } // namespace simaai::test

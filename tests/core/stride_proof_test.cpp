@@ -22,6 +22,14 @@ StrideProof prove(const Shape& shape, const Strided& layout, std::int64_t scalar
   return prove_strides(shape.extents().data(), layout.strides_bytes.data(), shape.rank(), scalar);
 }
 
+// Constant evaluation refuses a product that overflows.
+constexpr std::int64_t kFar = std::int64_t{1} << 62;
+static_assert(strides_continue(24, 3, 8));
+static_assert(!strides_continue(28, 3, 8));
+static_assert(strides_continue(0, 1, 0));
+static_assert(!strides_continue(4, 2, kFar));
+static_assert(!strides_continue(kFar, 2, INT64_MAX - 3));
+
 /// True where some byte belongs to two elements.
 bool overlaps(const Shape& shape, const Strided& layout, std::int64_t scalar) {
   std::vector<std::int64_t> offsets;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/coord_cursor.h"
+#include "core/stride_proof.h"
 #include "ops/common/spec_geometry.h"
 
 namespace simaai::kernels::a65::detail {
@@ -36,8 +37,8 @@ AxisList order_axes(const ops::PortPlan& plan) noexcept {
 }
 
 bool continues(const Axis& outer, const Axis& inner) noexcept {
-  return outer.src_stride_bytes == inner.extent * inner.src_stride_bytes &&
-         outer.dst_stride_bytes == inner.extent * inner.dst_stride_bytes;
+  return core::strides_continue(outer.src_stride_bytes, inner.extent, inner.src_stride_bytes) &&
+         core::strides_continue(outer.dst_stride_bytes, inner.extent, inner.dst_stride_bytes);
 }
 
 AxisList merge_axes(const AxisList& list) noexcept {

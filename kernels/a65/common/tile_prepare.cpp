@@ -3,6 +3,7 @@
 // through the pointers chosen here.
 #include "a65/common/tile_prepare.h"
 
+#include "core/stride_proof.h"
 #include "ops/common/spec_geometry.h"
 
 namespace simaai::kernels::a65::detail {
@@ -33,7 +34,7 @@ void fold_into_w(Spatial* spatial, core::TileAxis from) noexcept {
     return;
   if (width == 1)
     spatial->stride[kAxisW] = spatial->stride[from];
-  else if (spatial->stride[from] != width * spatial->stride[kAxisW])
+  else if (!core::strides_continue(spatial->stride[from], width, spatial->stride[kAxisW]))
     return;
   spatial->extent[kAxisW] = spatial->extent[from] * width;
   spatial->tile[kAxisW] = spatial->tile[from] * width;
