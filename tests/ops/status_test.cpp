@@ -55,6 +55,12 @@ TEST(ErrorMessage, SaysValuesAndUnits) {
   const Error shape{ErrorCode::ShapeMismatch, Operand::Output, 0, 2, 4, 1};
   EXPECT_EQ(shape.message(),
             "output 0: axis 2: expected the input's extent of 4 elements, found 1 element");
+  Error axis{ErrorCode::AxisOutOfRange, Operand::Input, 0, 1, 2, -2};
+  EXPECT_EQ(axis.message(), "input 0: tile axis H: expected -1 or a logical axis below the rank 2, "
+                            "found -2");
+  axis.axis = 3; // C cannot be absent
+  EXPECT_EQ(axis.message(),
+            "input 0: tile axis C: expected a logical axis below the rank 2, found -2");
   const Error dtype{ErrorCode::UnsupportedDType,
                     Operand::Input,
                     0,

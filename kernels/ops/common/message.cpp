@@ -18,6 +18,7 @@ constexpr std::array<std::string_view, 6> kDTypeNames{"int8",    "uint8",    "in
 constexpr std::array<std::string_view, ops::detail::kLayoutCount> kLayoutNames{
     "contiguous", "strided", "mla-tiled", "mla-cblocked"};
 constexpr std::array<std::string_view, 4> kTileAxisNames{"D", "H", "W", "C"};
+constexpr std::int16_t kChannelPosition = 3; // of C in D, H, W, C, which cannot be absent
 
 std::string number(std::int64_t value) { return std::to_string(value); }
 
@@ -120,7 +121,9 @@ std::string reason(const Error& error) {
     return "tile axis C: " + expected_found("a logical axis", number(found) + " (absent)");
   case ErrorCode::AxisOutOfRange:
     return "tile axis " + tile_axis_name(error) + ": " +
-           expected_found("-1 or a logical axis below the rank " + number(expected), number(found));
+           expected_found((error.axis == kChannelPosition ? std::string() : "-1 or ") +
+                              "a logical axis below the rank " + number(expected),
+                          number(found));
   case ErrorCode::AxisRepeated:
     return "tile axis " + tile_axis_name(error) + ": " +
            expected_found("a logical axis of its own",
