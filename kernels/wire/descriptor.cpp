@@ -57,10 +57,14 @@ Finding read_tags(const std::byte* packet, Descriptor& out) noexcept {
   const auto to = load_le<std::uint8_t>(packet + kDestinationDTypeOffset);
   out.source_dtype = static_cast<DTypeTag>(from);
   out.destination_dtype = static_cast<DTypeTag>(to);
-  if (scalar_bytes(out.source_dtype) == 0)
-    return wrong(EntryStatus::UnsupportedDType, kSourceDTypeOffset, 0, from);
-  if (!rules_of(out.operation).admits(out.source_dtype, out.destination_dtype))
-    return wrong(EntryStatus::UnsupportedDType, kDestinationDTypeOffset, from, to);
+  const OperationRules& rules = rules_of(out.operation);
+  const DTypeTag destination = rules.destination_for(out.source_dtype);
+  if (destination == DTypeTag{})
+    return wrong(EntryStatus::UnsupportedDType, kSourceDTypeOffset,
+                 static_cast<std::int64_t>(rules.pairs[0].source), from);
+  if (!rules.admits(out.source_dtype, out.destination_dtype))
+    return wrong(EntryStatus::UnsupportedDType, kDestinationDTypeOffset,
+                 static_cast<std::int64_t>(destination), to);
 
   out.rank = load_le<std::uint8_t>(packet + kRankOffset);
   const std::uint32_t least = out.cblocked() ? 3 : 1;

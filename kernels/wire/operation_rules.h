@@ -37,6 +37,14 @@ struct OperationRules {
         return true;
     return false;
   }
+  /// A destination that goes with `source`; 0, which is no tag, where the operation does not read
+  /// that type.
+  constexpr DTypeTag destination_for(DTypeTag source) const noexcept {
+    for (std::uint32_t i = 0; i < pair_count; ++i)
+      if (pairs[i].source == source)
+        return pairs[i].destination;
+    return DTypeTag{};
+  }
   constexpr bool tiled() const noexcept { return tiled_source || tiled_destination; }
   constexpr std::uint32_t source_dtypes() const noexcept {
     std::uint32_t mask = 0;
