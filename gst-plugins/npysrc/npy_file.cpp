@@ -47,7 +47,8 @@ NpyFile::~NpyFile() {
 std::variant<NpyFile, FileError> NpyFile::open(const std::string& path,
                                                std::optional<kernels::DType> reinterpret) {
   NpyFile file(path);
-  file.fd_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  // Opening a FIFO waits for a writer otherwise; the flag changes nothing for regular files.
+  file.fd_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (file.fd_ < 0) {
     const int failure = errno;
     return FileError{failure == ENOENT ? ErrorKind::NotFound : ErrorKind::OpenRead,

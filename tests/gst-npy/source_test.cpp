@@ -4,6 +4,7 @@
 #include <array>
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include "oracle/linear.h"
 #include "oracle/npy.h"
@@ -276,6 +277,10 @@ TEST(Source, SettingsThatCannotWorkAreNamed) {
   EXPECT_NE(run_source({{"location", "%d" + path + "%d"}}).error.find("second"), std::string::npos);
   EXPECT_NE(run_source({{"location", path}, {"start-index", "3"}, {"stop-index", "2"}})
                 .error.find("stop-index"),
+            std::string::npos);
+  // A FIFO that nobody writes must not make the element wait.
+  ASSERT_EQ(::mkfifo(folder.path("fifo").c_str(), 0600), 0);
+  EXPECT_NE(run_source({{"location", folder.path("fifo")}}).error.find("regular file"),
             std::string::npos);
   EXPECT_NE(run_source({{"location", folder.path("")}}).error.find("regular file"),
             std::string::npos);
