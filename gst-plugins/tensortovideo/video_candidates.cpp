@@ -140,6 +140,32 @@ void append_tensors(GstCaps* caps, const GstStructure* video, const BridgeSettin
   }
 }
 
+bool names_format(const GValue* names, const PictureFormat& format) {
+  GValue name = G_VALUE_INIT;
+  g_value_init(&name, G_TYPE_STRING);
+  g_value_set_static_string(&name, format.name());
+  const bool named = gst_value_can_intersect(names, &name) != FALSE;
+  g_value_unset(&name);
+  return named;
+}
+
+/// Where the shape is known, all formats with as many channels restrict nothing. Complete caps must
+/// then stay fixed: a capsfilter that completes the caps of filesrc asks for that.
+void drop_idle_formats(GstStructure* tensor) {
+  const GValue* names = gst_structure_get_value(tensor, field::kVideoFormat);
+  if (names == nullptr || gst_structure_has_field(tensor, field::kShape) == FALSE)
+    return;
+  const auto formats = picture_formats();
+  const bool idle = std::all_of(formats.begin(), formats.end(), [&](const auto& format) {
+    return names_format(names, format) ||
+           std::none_of(formats.begin(), formats.end(), [&](const auto& other) {
+             return other.channels == format.channels && names_format(names, other);
+           });
+  });
+  if (idle)
+    gst_structure_remove_field(tensor, field::kVideoFormat);
+}
+
 } // namespace
 
 std::variant<PictureTensor, std::string> parse_picture_tensor(const GstCaps* caps,
@@ -242,7 +268,10 @@ GstPtr<GstCaps> tensor_caps_for(const GstCaps* video, const BridgeSettings& sett
   GstCaps* caps = gst_caps_new_empty();
   for (guint i = 0; i < gst_caps_get_size(video); ++i)
     append_tensors(caps, gst_caps_get_structure(video, i), settings);
-  return GstPtr<GstCaps>(gst_caps_simplify(caps));
+  caps = gst_caps_simplify(caps);
+  for (guint i = 0; i < gst_caps_get_size(caps); ++i)
+    drop_idle_formats(gst_caps_get_structure(caps, i));
+  return GstPtr<GstCaps>(caps);
 }
 
 } // namespace simaai::gst
