@@ -209,6 +209,7 @@ static void gst_simaai_tensor_transform_init(GstSimaaiTensorTransform* self) {
   // The class pointer of the instance is the abstract one until the subclass is initialised; the
   // core is made in constructed.
   gst_base_transform_set_prefer_passthrough(trans, FALSE);
+  gst_base_transform_set_qos_enabled(trans, TRUE);
 }
 
 static void gst_simaai_tensor_transform_constructed(GObject* object) {

@@ -223,4 +223,5 @@ static void gst_simaai_tensor_to_video_init(GstSimaaiTensorToVideo* self) {
   gst_pad_add_probe(GST_BASE_TRANSFORM_SINK_PAD(self), GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM,
                     look_at_event, self, nullptr);
   gst_base_transform_set_prefer_passthrough(GST_BASE_TRANSFORM(self), FALSE);
+  gst_base_transform_set_qos_enabled(GST_BASE_TRANSFORM(self), TRUE);
 }

@@ -236,4 +236,5 @@ static void gst_simaai_video_to_tensor_init(GstSimaaiVideoToTensor* self) {
   gst_pad_add_probe(GST_BASE_TRANSFORM_SINK_PAD(self), GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM,
                     look_at_event, self, nullptr);
   gst_base_transform_set_prefer_passthrough(GST_BASE_TRANSFORM(self), FALSE);
+  gst_base_transform_set_qos_enabled(GST_BASE_TRANSFORM(self), TRUE);
 }

@@ -378,6 +378,51 @@ INSTANTIATE_TEST_SUITE_P(Forms, ThereAndBack,
                                   std::get<1>(test.param);
                          });
 
+TEST(VideoElements, LateBuffersAreDroppedUnlessQosIsOff) {
+  for (const bool back : {false, true})
+    for (const char* dtype : {"uint8", "float32"})
+      for (const bool off : {false, true}) {
+        SCOPED_TRACE(std::string(back ? "back " : "there ") + dtype + (off ? " qos=false" : ""));
+        const std::string tensor = std::string("application/vnd.simaai.tensor,dtype=") + dtype;
+        std::vector<Setting> settings;
+        if (off)
+          settings.emplace_back("qos", "false");
+        ElementHarness harness(back ? "simaaitensortovideo" : "simaaivideototensor", settings);
+        if (!back)
+          harness.accept(tensor);
+        ASSERT_TRUE(harness.push_caps(back ? tensor + ",layout=contiguous,shape=<1,2,4,3>"
+                                           : video_caps(format_named("RGB"), 4, 2)));
+        const auto push_at = [&](GstClockTime time) {
+          GstPtr<GstBuffer> buffer(gst_buffer_new_allocate(nullptr, 96, nullptr));
+          gst_buffer_memset(buffer.get(), 0, 0, 96);
+          GST_BUFFER_PTS(buffer.get()) = time;
+          return harness.push(std::move(buffer));
+        };
+        gst_harness_push_upstream_event(
+            harness.get(), gst_event_new_qos(GST_QOS_TYPE_UNDERFLOW, 2.0, 0, GST_SECOND));
+        EXPECT_EQ(push_at(0), GST_FLOW_OK) << harness.error();
+        EXPECT_EQ(harness.pull() == nullptr, !off);
+        EXPECT_EQ(push_at(2 * GST_SECOND), GST_FLOW_OK) << harness.error();
+        EXPECT_NE(harness.pull(), nullptr);
+        EXPECT_EQ(harness.stat("frames"), off ? 2U : 1U);
+      }
+}
+
+/// A capsfilter completes the caps of a source that has none, such as filesrc, only if what the
+/// element adds to a query leaves them fixed.
+TEST(TensorToVideo, AddsNothingOpenToCompleteTensorCaps) {
+  for (const char* shape :
+       {"<1,2,4,3>", "<1,3,2,4>", "<2,4,3>", "<1,2,4,1>", "<1,2,5,4>", "<1,4,2,5>"}) {
+    ElementHarness harness("simaaitensortovideo");
+    const std::string text =
+        std::string("application/vnd.simaai.tensor,dtype=float32,layout=contiguous,shape=") + shape;
+    const GstPtr<GstCaps> complete(gst_caps_from_string(text.c_str()));
+    const GstPtr<GstCaps> accepted(gst_pad_peer_query_caps(harness.get()->srcpad, complete.get()));
+    const gst::GTextPtr found(gst_caps_to_string(accepted.get()));
+    EXPECT_TRUE(gst_caps_is_equal(accepted.get(), complete.get())) << found.get();
+  }
+}
+
 } // namespace
 
 int main(int argc, char** argv) {

@@ -72,6 +72,38 @@ TEST(Lifecycle, RefusedRenegotiationSaysWhy) {
   EXPECT_TRUE(mentions(errors[0], {"downstream wants contiguous"})) << errors[0];
 }
 
+TEST(Lifecycle, LateBuffersAreDroppedUnlessQosIsOff) {
+  const Shape shape{1, 2, 2, 16};
+  const TensorSpec linear{shape, DType::BFloat16};
+  const TensorSpec tiles{shape, DType::BFloat16,
+                         tiled({-1, 1, 2, 3}, {1, 2, 2, 16}, ChannelStorage::Compact)};
+  const auto tensor = oracle::random_tensor(shape, DType::BFloat16, 9);
+  for (const char* factory :
+       {"simaaicast", "simaaitess", "simaaicasttess", "simaaidetess", "simaaidetesscast"})
+    for (const bool off : {false, true}) {
+      SCOPED_TRACE(std::string(factory) + (off ? " qos=false" : ""));
+      std::vector<std::pair<const char*, const char*>> properties;
+      if (off)
+        properties.emplace_back("qos", "false");
+      ElementHarness harness(factory, properties);
+      const bool reads_tiles = std::string(factory).starts_with("simaaide");
+      const TensorSpec& spec = reads_tiles ? tiles : linear;
+      ASSERT_TRUE(harness.send_caps(caps_of(spec)));
+      const auto push_at = [&](GstClockTime time) {
+        GstPtr<GstBuffer> buffer = buffer_of(physical(tensor, spec.layout));
+        GST_BUFFER_PTS(buffer.get()) = time;
+        return harness.push(std::move(buffer));
+      };
+      gst_harness_push_upstream_event(
+          harness.get(), gst_event_new_qos(GST_QOS_TYPE_UNDERFLOW, 2.0, 0, GST_SECOND));
+      EXPECT_EQ(push_at(0), GST_FLOW_OK);
+      EXPECT_EQ(harness.pull().empty(), !off);
+      EXPECT_EQ(push_at(2 * GST_SECOND), GST_FLOW_OK);
+      EXPECT_FALSE(harness.pull().empty());
+      EXPECT_EQ(harness.stat("frames"), off ? 2U : 1U);
+    }
+}
+
 TEST(Lifecycle, FlushAndEndOfStream) {
   ElementHarness harness("simaaicast");
   const Shape shape{5};
