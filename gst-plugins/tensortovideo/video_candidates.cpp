@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cfloat>
 #include <iterator>
 #include <span>
+#include <utility>
 
 #include <gst/video/video.h>
 
@@ -166,6 +168,20 @@ void drop_idle_formats(GstStructure* tensor) {
     gst_structure_remove_field(tensor, field::kVideoFormat);
 }
 
+/// What is wrong with the quantization that int8 caps state; the ranges are those of the properties.
+std::optional<std::string> quantization_fault(const TensorInfo& info) {
+  if (const auto& scale = info.quant_scale; scale && !(*scale >= FLT_MIN && *scale <= FLT_MAX)) {
+    std::array<gchar, G_ASCII_DTOSTR_BUF_SIZE> digits{};
+    const gchar* text = g_ascii_dtostr(digits.data(), static_cast<gint>(digits.size()), *scale);
+    return std::string("caps field 'quant-scale' is ") + text +
+           "; expected a number above 0 within binary32";
+  }
+  if (const auto& zero = info.quant_zero_point; zero && (*zero < -128 || *zero > 127))
+    return std::string("caps field 'quant-zero-point' is ") + std::to_string(*zero) +
+           "; expected -128 to 127";
+  return std::nullopt;
+}
+
 } // namespace
 
 std::variant<PictureTensor, std::string> parse_picture_tensor(const GstCaps* caps,
@@ -181,6 +197,8 @@ std::variant<PictureTensor, std::string> parse_picture_tensor(const GstCaps* cap
   if (spec.dtype == DType::UInt8 && !settings.identity())
     return std::string("dtype is uint8, whose elements are the samples, but property mean or scale "
                        "is set");
+  if (auto fault = spec.dtype == DType::Int8 ? quantization_fault(tensor.info) : std::nullopt)
+    return std::move(*fault);
   const auto need = kernels::ops::port_requirement(spec);
   if (const auto* refused = std::get_if<kernels::Error>(&need))
     return refused->message();

@@ -408,6 +408,25 @@ TEST(VideoElements, LateBuffersAreDroppedUnlessQosIsOff) {
       }
 }
 
+TEST(TensorToVideo, RefusesQuantizationThatTheCapsCannotMean) {
+  const auto refusal_of = [](const char* fields) {
+    ElementHarness harness("simaaitensortovideo");
+    EXPECT_FALSE(harness.push_caps(
+        std::string("application/vnd.simaai.tensor,dtype=int8,layout=contiguous,shape=<1,2,4,3>,") +
+        fields));
+    return harness.error();
+  };
+  for (const char* scale : {"0.0", "-1.0", "1e-60", "1e300"}) {
+    const std::string text = refusal_of((std::string("quant-scale=(double)") + scale).c_str());
+    EXPECT_NE(text.find("caps field 'quant-scale' is"), std::string::npos) << scale << ": " << text;
+  }
+  for (const char* zero : {"128", "-129", "-2147483648"}) {
+    const std::string text = refusal_of((std::string("quant-zero-point=(int)") + zero).c_str());
+    EXPECT_NE(text.find(std::string("'quant-zero-point' is ") + zero), std::string::npos)
+        << zero << ": " << text;
+  }
+}
+
 /// A capsfilter completes the caps of a source that has none, such as filesrc, only if what the
 /// element adds to a query leaves them fixed.
 TEST(TensorToVideo, AddsNothingOpenToCompleteTensorCaps) {
