@@ -75,6 +75,15 @@ TEST(Golden, Rank2PadTo16128Bytes) {
                          input_2x17(), expected));
 }
 
+// The documented call: two pixels of three channels in one tile, four bytes of gap.
+TEST(Golden, DocumentedCall) {
+  const MlaTiled layout{{-1, -1, 0, 1}, {1, 1, 2, 3}, ChannelStorage::Compact};
+  EXPECT_TRUE(run_golden(
+      {{{2, 3}, DType::BFloat16}, {{2, 3}, DType::BFloat16, layout}},
+      words16({0x7f81, 0x8001, 0x3f80, 0xff80, 0x0000, 0x8000}),
+      {0x81, 0x01, 0x80, 0x7f, 0x80, 0x3f, 0x80, 0x00, 0x00, 0xff, 0x00, 0x80, 0, 0, 0, 0}));
+}
+
 // The fill is in the channel padding; alignment gaps are zero bytes.
 TEST(Golden, Int8FillAndGap) {
   MlaTiled layout{{-1, -1, 0, 1}, {1, 1, 2, 3}, ChannelStorage::PadTo16};

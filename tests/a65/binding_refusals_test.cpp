@@ -188,6 +188,25 @@ TEST_F(Binding, OverlappingRanges) {
   }
 }
 
+// Spans count, not the bytes that hold values: the tensor between two rows of the other is refused.
+TEST_F(Binding, PortInsideAGapOfTheOtherIsRefused) {
+  const Operation& operation = operation_under_test();
+  const DTypePair dtypes = operation.dtypes.front();
+  const std::int64_t scalar =
+      kernels::scalar_bytes(operation.tiled_input ? dtypes.to : dtypes.from);
+  const kernels::Layout other = operation.is_linear_only()
+                                    ? kernels::Layout(kernels::Contiguous{})
+                                    : kernels::Layout(MlaTiled{{-1, -1, 0, 1}, {1, 1, 2, 16}});
+  plan_ = admit(make_case(operation, {2, 16}, dtypes, kernels::Strided{{4096, scalar}}, other, 3));
+  // Rows of 64 bytes or less at 0 and 4096; the other port, at most 128 bytes, at 1024.
+  const bool gap_in_input = !operation.tiled_input;
+  const std::array inputs{ConstHostBuffer{memory_.data() + (gap_in_input ? 0 : 1024), 6000}};
+  const std::array outputs{HostBuffer{memory_.data() + (gap_in_input ? 1024 : 0), 6000}};
+  const auto& inside = gap_in_input ? plan_.output : plan_.input;
+  expect_refused(inputs, outputs, Operand::Output, ErrorCode::BuffersOverlap, 0,
+                 static_cast<std::int64_t>(inside.bytes), {"output 0", "input"});
+}
+
 TEST_F(Binding, TouchingRangesOfOneAllocationRun) {
   // Output right behind the input, then right before it.
   const std::size_t in_room = (plan_.input.bytes + 15) / 16 * 16;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What execution must not depend on or change: floating-point state, heap, earlier contents of the
-// output, other threads with the same plan.
+// What execution must not depend on or change: floating-point state, heap, kernel, the request,
+// earlier contents of the output, other threads with the same plan.
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
@@ -8,6 +8,11 @@
 #include <thread>
 
 #include <gtest/gtest.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "a65/contract_case.h"
 #include "oracle/random_tensor.h"
@@ -113,6 +118,68 @@ TEST(Environment, ExecutionAndAdmissionAllocateNothing) {
     const std::array inputs{c.input};
     const std::array outputs{c.output};
     EXPECT_EQ(operation_under_test().allocations_in_check(inputs, outputs, c.fill), 0U);
+  }
+}
+
+/// Ends the process: 0 for right results, 1 for wrong ones, 2 where system calls cannot be refused.
+/// From the second line on any call but exit kills it, so no thread starts and no page is mapped.
+[[noreturn]] void execute_without_system_calls(const Admitted& plan, const Golden& golden,
+                                               oracle::Bytes* output) {
+  if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT) != 0)
+    _exit(2);
+  const bool right = execute(plan, golden.input, *output).ok() && *output == golden.output;
+  for (;;)
+    syscall(SYS_exit, right ? 0 : 1);
+}
+
+TEST(Environment, SystemCallsAreCaught) {
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT) != 0)
+      _exit(2);
+    for (syscall(SYS_getppid);;)
+      syscall(SYS_exit, 0);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 2)
+    GTEST_SKIP() << "system calls cannot be refused here";
+  EXPECT_TRUE(WIFSIGNALED(status));
+}
+
+TEST(Environment, ExecutionMakesNoSystemCall) {
+#if defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "the thread sanitizer has a thread of its own";
+#endif
+  for (const Case& c : sample_cases()) {
+    const Admitted plan = admit(c);
+    const Golden golden = golden_of(c);
+    oracle::Bytes output = golden.background;
+    const pid_t child = fork();
+    ASSERT_GE(child, 0);
+    if (child == 0)
+      execute_without_system_calls(plan, golden, &output);
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 2)
+      GTEST_SKIP() << "system calls cannot be refused here";
+    ASSERT_TRUE(WIFEXITED(status))
+        << "killed by signal " << WTERMSIG(status) << ": " << describe(c);
+    ASSERT_EQ(WEXITSTATUS(status), 0) << describe(c);
+  }
+}
+
+TEST(Environment, PlansOwnTheirSpecs) {
+  for (const Case& c : sample_cases()) {
+    std::vector<kernels::TensorSpec> inputs{c.input};
+    std::vector<kernels::TensorSpec> outputs{c.output};
+    const Admission admission = operation_under_test().check(inputs, outputs, c.fill);
+    inputs[0] = outputs[0] = {{7, 7}, kernels::DType::Int32, kernels::Strided{{1000, 4}}};
+    const Golden golden = golden_of(c);
+    oracle::Bytes output = golden.background;
+    ASSERT_TRUE(execute(std::get<Admitted>(admission), golden.input, output).ok());
+    EXPECT_TRUE(same_bytes(golden.output, output)) << describe(c);
   }
 }
 

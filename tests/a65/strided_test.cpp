@@ -42,7 +42,8 @@ const View kViews[] = {{"dense-equivalent", {2, 3, 5, 7}, {105, 35, 7, 1}},
                        {"wide pixels, pitched", {1, 3, 5, 48}, {0, 400, 50, 1}},
                        {"one channel, row pitch", {1, 6, 37, 1}, {0, 40, 1, 1}},
                        {"six axes, permuted", {2, 1, 3, 2, 2, 5}, {60, 0, 1, 3, 6, 12}},
-                       {"empty", {2, 0, 5, 7}, {35, 35, 7, 1}}};
+                       {"empty", {2, 0, 5, 7}, {35, 35, 7, 1}},
+                       {"empty axis of stride zero", {2, 0, 5, 7}, {35, 0, 7, 1}}};
 
 Strided in_bytes(const View& view, kernels::DType dtype) {
   Strided layout;
