@@ -44,7 +44,7 @@ GST_ELEMENT_REGISTER_DEFINE_WITH_CODE(
 
 namespace {
 
-enum Property : guint { kPropLocation = 1, kPropIndex, kPropPostMessages };
+enum Property : guint { PropLocation = 1, PropIndex, PropPostMessages };
 
 GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE(
     "sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS("application/vnd.simaai.tensor"));
@@ -62,15 +62,15 @@ void set_property(GObject* object, guint id, const GValue* value, GParamSpec* ps
   NpySinkPrivate& priv = priv_of(object);
   const ObjectLock lock(object);
   switch (id) {
-  case kPropLocation: {
+  case PropLocation: {
     const char* location = g_value_get_string(value);
     priv.location = location != nullptr ? location : "";
     break;
   }
-  case kPropIndex:
+  case PropIndex:
     priv.index = g_value_get_int(value);
     break;
-  case kPropPostMessages:
+  case PropPostMessages:
     priv.post_messages = g_value_get_boolean(value) != FALSE;
     break;
   default:
@@ -82,13 +82,13 @@ void get_property(GObject* object, guint id, GValue* value, GParamSpec* pspec) n
   const NpySinkPrivate& priv = priv_of(object);
   const ObjectLock lock(object);
   switch (id) {
-  case kPropLocation:
+  case PropLocation:
     g_value_set_string(value, priv.location.c_str());
     break;
-  case kPropIndex:
+  case PropIndex:
     g_value_set_int(value, static_cast<int>(priv.index));
     break;
-  case kPropPostMessages:
+  case PropPostMessages:
     g_value_set_boolean(value, priv.post_messages);
     break;
   default:
@@ -209,18 +209,18 @@ void finalize(GObject* object) noexcept {
 void install_properties(GObjectClass* klass) {
   const auto flags = static_cast<GParamFlags>(G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS);
   g_object_class_install_property(
-      klass, kPropLocation,
+      klass, PropLocation,
       g_param_spec_string("location", "Location",
                           "File to write, replaced by each tensor; or a pattern with one %d, %5d "
                           "or %05d for a file a tensor; %% stands for a percent sign",
                           "", static_cast<GParamFlags>(flags | GST_PARAM_MUTABLE_READY)));
   g_object_class_install_property(
-      klass, kPropIndex,
+      klass, PropIndex,
       g_param_spec_int("index", "Index",
                        "Number of the next file of a series; grows by one with each tensor", 0,
                        G_MAXINT, 0, static_cast<GParamFlags>(flags | GST_PARAM_MUTABLE_PLAYING)));
   g_object_class_install_property(
-      klass, kPropPostMessages,
+      klass, PropPostMessages,
       g_param_spec_boolean("post-messages", "Post messages",
                            "Post an element message simaai-npy-file for each file, when it is "
                            "complete",

@@ -42,13 +42,13 @@ GST_ELEMENT_REGISTER_DEFINE_WITH_CODE(
 namespace {
 
 enum Property : guint {
-  kPropLocation = 1,
-  kPropStartIndex,
-  kPropStopIndex,
-  kPropLoop,
-  kPropDType,
-  kPropCaps,
-  kPropFramerate,
+  PropLocation = 1,
+  PropStartIndex,
+  PropStopIndex,
+  PropLoop,
+  PropDType,
+  PropCaps,
+  PropFramerate,
 };
 
 // 0 is "auto", the others are DType + 1.
@@ -74,33 +74,33 @@ void set_property(GObject* object, guint id, const GValue* value, GParamSpec* ps
   NpySrcPrivate& priv = priv_of(object);
   const ObjectLock lock(object);
   switch (id) {
-  case kPropLocation: {
+  case PropLocation: {
     const char* location = g_value_get_string(value);
     priv.settings.location = location != nullptr ? location : "";
     break;
   }
-  case kPropStartIndex:
+  case PropStartIndex:
     priv.settings.start_index = g_value_get_int(value);
     break;
-  case kPropStopIndex:
+  case PropStopIndex:
     priv.settings.stop_index = g_value_get_int(value);
     break;
-  case kPropLoop:
+  case PropLoop:
     priv.settings.loop = g_value_get_boolean(value) != FALSE;
     break;
-  case kPropDType: {
+  case PropDType: {
     const int choice = g_value_get_enum(value);
     priv.settings.reinterpret.reset();
     if (choice > 0)
       priv.settings.reinterpret = static_cast<simaai::kernels::DType>(choice - 1);
     break;
   }
-  case kPropCaps: {
+  case PropCaps: {
     const GstCaps* caps = gst_value_get_caps(value);
     priv.caps.reset(caps != nullptr ? gst_caps_copy(caps) : nullptr);
     break;
   }
-  case kPropFramerate:
+  case PropFramerate:
     priv.settings.framerate = {gst_value_get_fraction_numerator(value),
                                gst_value_get_fraction_denominator(value)};
     break;
@@ -114,25 +114,25 @@ void get_property(GObject* object, guint id, GValue* value, GParamSpec* pspec) n
   const ObjectLock lock(object);
   const NpySourceSettings& settings = priv.settings;
   switch (id) {
-  case kPropLocation:
+  case PropLocation:
     g_value_set_string(value, settings.location.c_str());
     break;
-  case kPropStartIndex:
+  case PropStartIndex:
     g_value_set_int(value, static_cast<int>(settings.start_index));
     break;
-  case kPropStopIndex:
+  case PropStopIndex:
     g_value_set_int(value, static_cast<int>(settings.stop_index));
     break;
-  case kPropLoop:
+  case PropLoop:
     g_value_set_boolean(value, settings.loop);
     break;
-  case kPropDType:
+  case PropDType:
     g_value_set_enum(value, settings.reinterpret ? static_cast<int>(*settings.reinterpret) + 1 : 0);
     break;
-  case kPropCaps:
+  case PropCaps:
     gst_value_set_caps(value, priv.caps.get());
     break;
-  case kPropFramerate:
+  case PropFramerate:
     gst_value_set_fraction(value, settings.framerate.first, settings.framerate.second);
     break;
   default:
@@ -202,41 +202,41 @@ void install_properties(GObjectClass* klass) {
   const auto flags = static_cast<GParamFlags>(G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS |
                                               GST_PARAM_MUTABLE_READY);
   g_object_class_install_property(
-      klass, kPropLocation,
+      klass, PropLocation,
       g_param_spec_string("location", "Location",
                           "File to read, or a pattern with one %d, %5d or %05d that names a "
                           "series; %% stands for a percent sign",
                           "", flags));
-  g_object_class_install_property(klass, kPropStartIndex,
+  g_object_class_install_property(klass, PropStartIndex,
                                   g_param_spec_int("start-index", "Start index",
                                                    "Number of the first file of a series", 0,
                                                    G_MAXINT, 0, flags));
   g_object_class_install_property(
-      klass, kPropStopIndex,
+      klass, PropStopIndex,
       g_param_spec_int("stop-index", "Stop index",
                        "Number of the last file of a series; -1 stops before the first file that "
                        "is missing",
                        -1, G_MAXINT, -1, flags));
   g_object_class_install_property(
-      klass, kPropLoop,
+      klass, PropLoop,
       g_param_spec_boolean("loop", "Loop",
                            "Start again after the last file (of a series, or the single one) "
                            "until num-buffers is reached",
                            FALSE, flags));
   g_object_class_install_property(
-      klass, kPropDType,
+      klass, PropDType,
       g_param_spec_enum("dtype", "Scalar type",
                         "What the elements of the file stand for, where its type word cannot say "
                         "it, such as bfloat16 kept as <u2; the width must be the same",
                         dtype_enum_type(), 0, flags));
   g_object_class_install_property(
-      klass, kPropCaps,
+      klass, PropCaps,
       g_param_spec_boxed("caps", "Tensor caps",
                          "Fixed tensor caps that the file holds the physical bytes of, as a "
                          "one-dimensional |u1 array (tiled and strided tensors)",
                          GST_TYPE_CAPS, flags));
   g_object_class_install_property(
-      klass, kPropFramerate,
+      klass, PropFramerate,
       gst_param_spec_fraction("framerate", "Frame rate",
                               "Tensors a second, for timestamps and caps; 0/1 leaves buffers "
                               "without timestamps, unless property caps has a frame rate",

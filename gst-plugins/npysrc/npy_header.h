@@ -24,7 +24,7 @@ namespace simaai::gst {
 /// Bytes of magic, version and the longest length field: enough for npy_prefix().
 inline constexpr std::size_t kNpyPrefixBytes = 12;
 /// Longest header that is believed; numpy's own limit is 10,000 characters.
-inline constexpr std::uint64_t kNpyMaxHeaderBytes = 64 * 1024;
+inline constexpr std::uint64_t kNpyMaxHeaderBytes = 65536;
 
 /// Where the header text of a file lies.
 struct NpyPrefix {

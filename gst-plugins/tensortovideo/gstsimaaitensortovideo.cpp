@@ -64,7 +64,7 @@ void set_property(GObject* object, guint id, const GValue* value, GParamSpec* ps
 }
 
 void get_property(GObject* object, guint id, GValue* value, GParamSpec* pspec) noexcept {
-  if (id == kBridgeStats) {
+  if (id == PropBridgeStats) {
     g_value_take_boxed(value, core_of(object).stats.structure());
     return;
   }

@@ -97,25 +97,25 @@ void install_bridge_properties(GObjectClass* klass, const BridgePropertyTexts& t
   const auto flags = static_cast<GParamFlags>(G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS |
                                               GST_PARAM_MUTABLE_READY);
   // No element specification: it would replace integers of other languages by its default.
-  g_object_class_install_property(klass, kBridgeMean,
+  g_object_class_install_property(klass, PropBridgeMean,
                                   gst_param_spec_array("mean", "Mean", texts.mean, nullptr, flags));
   g_object_class_install_property(
-      klass, kBridgeScale, gst_param_spec_array("scale", "Scale", texts.scale, nullptr, flags));
-  g_object_class_install_property(klass, kBridgeQuantScale,
+      klass, PropBridgeScale, gst_param_spec_array("scale", "Scale", texts.scale, nullptr, flags));
+  g_object_class_install_property(klass, PropBridgeQuantScale,
                                   g_param_spec_double("quant-scale", "Quantisation scale",
                                                       texts.quant_scale, FLT_MIN, FLT_MAX, 1.0,
                                                       flags));
-  g_object_class_install_property(klass, kBridgeQuantZeroPoint,
+  g_object_class_install_property(klass, PropBridgeQuantZeroPoint,
                                   g_param_spec_int("quant-zero-point", "Quantisation zero point",
                                                    texts.quant_zero_point, -128, 127, -128, flags));
   g_object_class_install_property(
-      klass, kBridgeAxisOrder,
+      klass, PropBridgeAxisOrder,
       g_param_spec_enum("axis-order", "Axis order", texts.axis_order, order_enum_type(), 0, flags));
-  g_object_class_install_property(klass, kBridgeRequireZeroCopy,
+  g_object_class_install_property(klass, PropBridgeRequireZeroCopy,
                                   g_param_spec_boolean("require-zero-copy", "Require zero copy",
                                                        texts.require_zero_copy, FALSE, flags));
   g_object_class_install_property(
-      klass, kBridgeStats,
+      klass, PropBridgeStats,
       g_param_spec_boxed("stats", "Statistics",
                          "frames, bytes-in, bytes-out, copies (uint8 pictures that had to be "
                          "copied), p50-ns, p95-ns, p99-ns and max-ns of the processing time, all "
@@ -127,24 +127,24 @@ void install_bridge_properties(GObjectClass* klass, const BridgePropertyTexts& t
 
 bool set_bridge_property(BridgeSettings& settings, guint id, const GValue* value) {
   switch (id) {
-  case kBridgeMean:
+  case PropBridgeMean:
     settings.mean = numbers_of(value);
     return true;
-  case kBridgeScale:
+  case PropBridgeScale:
     settings.scale = numbers_of(value);
     return true;
-  case kBridgeQuantScale:
+  case PropBridgeQuantScale:
     settings.quant_scale = g_value_get_double(value);
     return true;
-  case kBridgeQuantZeroPoint:
+  case PropBridgeQuantZeroPoint:
     settings.quant_zero_point = g_value_get_int(value);
     return true;
-  case kBridgeAxisOrder:
+  case PropBridgeAxisOrder:
     settings.axis_order.reset();
     if (g_value_get_enum(value) != 0)
       settings.axis_order = g_value_get_enum(value) == 1 ? AxisOrder::Hwc : AxisOrder::Chw;
     return true;
-  case kBridgeRequireZeroCopy:
+  case PropBridgeRequireZeroCopy:
     settings.require_zero_copy = g_value_get_boolean(value) != FALSE;
     return true;
   default:
@@ -154,24 +154,24 @@ bool set_bridge_property(BridgeSettings& settings, guint id, const GValue* value
 
 bool get_bridge_property(const BridgeSettings& settings, guint id, GValue* value) {
   switch (id) {
-  case kBridgeMean:
+  case PropBridgeMean:
     append_numbers(value, settings.mean);
     return true;
-  case kBridgeScale:
+  case PropBridgeScale:
     append_numbers(value, settings.scale);
     return true;
-  case kBridgeQuantScale:
+  case PropBridgeQuantScale:
     g_value_set_double(value, settings.quant_scale);
     return true;
-  case kBridgeQuantZeroPoint:
+  case PropBridgeQuantZeroPoint:
     g_value_set_int(value, settings.quant_zero_point);
     return true;
-  case kBridgeAxisOrder:
+  case PropBridgeAxisOrder:
     g_value_set_enum(value, !settings.axis_order                     ? 0
                             : *settings.axis_order == AxisOrder::Hwc ? 1
                                                                      : 2);
     return true;
-  case kBridgeRequireZeroCopy:
+  case PropBridgeRequireZeroCopy:
     g_value_set_boolean(value, settings.require_zero_copy);
     return true;
   default:

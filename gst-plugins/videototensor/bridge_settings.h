@@ -18,13 +18,13 @@
 namespace simaai::gst {
 
 enum BridgePropertyId : guint {
-  kBridgeMean = 1,
-  kBridgeScale,
-  kBridgeQuantScale,
-  kBridgeQuantZeroPoint,
-  kBridgeAxisOrder,
-  kBridgeRequireZeroCopy,
-  kBridgeStats,
+  PropBridgeMean = 1,
+  PropBridgeScale,
+  PropBridgeQuantScale,
+  PropBridgeQuantZeroPoint,
+  PropBridgeAxisOrder,
+  PropBridgeRequireZeroCopy,
+  PropBridgeStats,
 };
 
 /// Values of the properties; protected by the object lock of the element.

@@ -31,25 +31,29 @@ using kernels::Layout;
 using kernels::MlaTiled;
 using kernels::Shape;
 
+/// One of the row shapes below.
+Case sample_case(DTypePair dtypes, std::int64_t channels, ChannelStorage storage, bool strided,
+                 std::size_t number) {
+  const Operation& operation = operation_under_test();
+  const Shape shape{3, 21, channels};
+  const std::int64_t scalar =
+      kernels::scalar_bytes(operation.tiled_input ? dtypes.to : dtypes.from);
+  const Layout linear =
+      strided ? Layout(kernels::Strided{{21 * scalar, scalar, 63 * scalar}}) : Layout(Contiguous{});
+  MlaTiled tiled{{-1, 0, 1, 2}, {1, 2, 16, 32}};
+  tiled.channels = storage;
+  const Layout other = operation.is_linear_only() ? Layout(Contiguous{}) : tiled;
+  return make_case(operation, shape, dtypes, linear, other, number);
+}
+
 /// A few row shapes in both storages; contiguous and channel-strided linear sides.
 std::vector<Case> sample_cases() {
-  const Operation& operation = operation_under_test();
   std::vector<Case> cases;
-  for (const DTypePair dtypes : operation.dtypes)
+  for (const DTypePair dtypes : operation_under_test().dtypes)
     for (const std::int64_t channels : {1, 3, 17, 64})
-      for (const bool padded : {false, true})
-        for (const bool strided : {false, true}) {
-          const Shape shape{3, 21, channels};
-          const std::int64_t scalar =
-              kernels::scalar_bytes(operation.tiled_input ? dtypes.to : dtypes.from);
-          const Layout linear = strided
-                                    ? Layout(kernels::Strided{{21 * scalar, scalar, 63 * scalar}})
-                                    : Layout(Contiguous{});
-          MlaTiled tiled{{-1, 0, 1, 2}, {1, 2, 16, 32}};
-          tiled.channels = padded ? ChannelStorage::PadTo16 : ChannelStorage::Compact;
-          const Layout other = operation.is_linear_only() ? Layout(Contiguous{}) : tiled;
-          cases.push_back(make_case(operation, shape, dtypes, linear, other, cases.size()));
-        }
+      for (const ChannelStorage storage : {ChannelStorage::Compact, ChannelStorage::PadTo16})
+        for (const bool strided : {false, true})
+          cases.push_back(sample_case(dtypes, channels, storage, strided, cases.size()));
   return cases;
 }
 
@@ -207,6 +211,7 @@ TEST(Threads, ManyShareOnePlan) {
     const Golden golden = golden_of(c);
     std::atomic<int> wrong{0};
     std::vector<std::thread> threads;
+    threads.reserve(kThreads);
     for (int thread = 0; thread < kThreads; ++thread)
       threads.emplace_back([&] {
         for (int round = 0; round < kRounds; ++round) {
@@ -226,6 +231,7 @@ TEST(Threads, ManyAdmitAndPrepareAtOnce) {
   const std::vector<Case> cases = sample_cases();
   std::atomic<int> wrong{0};
   std::vector<std::thread> threads;
+  threads.reserve(8);
   for (int thread = 0; thread < 8; ++thread)
     threads.emplace_back([&] {
       for (const Case& c : cases) {
