@@ -21,18 +21,18 @@ struct Backend {
                      std::int8_t* dst) noexcept;
 };
 
-extern const Backend kScalarBackend;
+extern const Backend scalar_backend;
 #if SIMAAI_MATRIX_HAVE_AVX2
-extern const Backend kAvx2Backend;
+extern const Backend avx2_backend;
 #endif
 #if SIMAAI_MATRIX_HAVE_AVX512VNNI
-extern const Backend kAvx512VnniBackend;
+extern const Backend avx512vnni_backend;
 #endif
 #if SIMAAI_MATRIX_HAVE_NEON
-extern const Backend kNeonBackend;
+extern const Backend neon_backend;
 #endif
 #if SIMAAI_MATRIX_HAVE_NEONDOT
-extern const Backend kNeonDotBackend;
+extern const Backend neondot_backend;
 #endif
 
 /// Instruction sets that this machine runs, best first; the last one is scalar.

@@ -27,21 +27,21 @@ BackendList find_backends() noexcept {
 #if SIMAAI_MATRIX_HAVE_AVX512VNNI
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
       __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vnni"))
-    list.add(kAvx512VnniBackend);
+    list.add(avx512vnni_backend);
 #endif
 #if SIMAAI_MATRIX_HAVE_AVX2
   if (__builtin_cpu_supports("avx2"))
-    list.add(kAvx2Backend);
+    list.add(avx2_backend);
 #endif
 #if SIMAAI_MATRIX_HAVE_NEONDOT
   constexpr unsigned long kHwcapAsimdDotProduct = 1UL << 20;
   if ((getauxval(AT_HWCAP) & kHwcapAsimdDotProduct) != 0)
-    list.add(kNeonDotBackend);
+    list.add(neondot_backend);
 #endif
 #if SIMAAI_MATRIX_HAVE_NEON
-  list.add(kNeonBackend);
+  list.add(neon_backend);
 #endif
-  list.add(kScalarBackend);
+  list.add(scalar_backend);
   return list;
 }
 

@@ -15,6 +15,6 @@ void requantize_scalar(const std::int32_t* src, std::size_t count, const Requant
 
 } // namespace
 
-const Backend kScalarBackend = {"scalar", plain_gemv, plain_matmul, requantize_scalar};
+const Backend scalar_backend = {"scalar", plain_gemv, plain_matmul, requantize_scalar};
 
 } // namespace simaai::kernels::matrix::detail

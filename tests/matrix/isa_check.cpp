@@ -129,8 +129,8 @@ std::size_t check_extremes(const Backend& backend) {
 
 const Backend* find(const char* name) {
 #if defined(SIMAAI_MATRIX_EMULATED)
-  if (std::strcmp(name, detail::kAvx512VnniBackend.name) == 0)
-    return &detail::kAvx512VnniBackend;
+  if (std::strcmp(name, detail::avx512vnni_backend.name) == 0)
+    return &detail::avx512vnni_backend;
 #endif
   for (const Backend* backend : detail::available_backends())
     if (std::strcmp(name, backend->name) == 0)

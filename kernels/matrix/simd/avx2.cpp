@@ -189,7 +189,7 @@ struct Avx2Tile {
       const __m256i right = _mm256_load_si256(reinterpret_cast<const __m256i*>(b + kTileCols));
 #pragma GCC unroll 6
       for (std::size_t row = 0; row < kTileRows; ++row) {
-        std::int32_t pair;
+        std::int32_t pair = 0;
         std::memcpy(&pair, a + row * kDepth + 2 * group, sizeof pair);
         const __m256i factors = _mm256_set1_epi32(pair);
         sums[row][0] = _mm256_add_epi32(sums[row][0], _mm256_madd_epi16(factors, left));
@@ -217,7 +217,7 @@ private:
     for (; n + 16 <= count; n += 16)
       _mm256_storeu_si256(reinterpret_cast<__m256i*>(dst + n), widen16(src + n));
     for (; n < count; ++n)
-      dst[n] = src[n];
+      dst[n] = Packed{src[n]};
     if (count % 2 != 0)
       dst[count] = 0;
   }
@@ -225,7 +225,7 @@ private:
   static void widen_strided(const std::int8_t* src, std::size_t stride, std::size_t count,
                             Packed* dst) noexcept {
     for (std::size_t n = 0; n < count; ++n)
-      dst[n] = src[n * stride];
+      dst[n] = Packed{src[n * stride]};
     if (count % 2 != 0)
       dst[count] = 0;
   }
@@ -248,7 +248,7 @@ private:
     for (std::size_t col = 0; col < part.cols; ++col) {
       const std::int8_t* src = b.data + part.row * b.row_stride + (part.col + col) * b.col_stride;
       for (std::size_t k = 0; k < part.rows; ++k)
-        dst[k / 2 * 2 * kTileCols + 2 * col + k % 2] = src[k * b.row_stride];
+        dst[k / 2 * 2 * kTileCols + 2 * col + k % 2] = Packed{src[k * b.row_stride]};
     }
   }
 };
@@ -260,6 +260,6 @@ void matmul_avx2(const PlainView& a, const PlainView& b, const PlainOutput& c) n
 
 } // namespace
 
-const Backend kAvx2Backend = {"avx2", gemv_avx2, matmul_avx2, rescale_avx2};
+const Backend avx2_backend = {"avx2", gemv_avx2, matmul_avx2, rescale_avx2};
 
 } // namespace simaai::kernels::matrix::detail

@@ -257,7 +257,7 @@ struct VnniTile {
       const __m512i columns[4] = {load64(b), load64(b + 64), load64(b + 128), load64(b + 192)};
 #pragma GCC unroll 6
       for (std::size_t row = 0; row < kTileRows; ++row) {
-        std::int32_t quad;
+        std::int32_t quad = 0;
         std::memcpy(&quad, a + row * kDepth + kGroup * group, sizeof quad);
         const __m512i factors = _mm512_set1_epi32(quad);
 #pragma GCC unroll 4
@@ -311,6 +311,6 @@ void matmul_vnni(const PlainView& a, const PlainView& b, const PlainOutput& c) n
 
 } // namespace
 
-const Backend kAvx512VnniBackend = {"avx512vnni", gemv_vnni, matmul_vnni, rescale_vnni};
+const Backend avx512vnni_backend = {"avx512vnni", gemv_vnni, matmul_vnni, rescale_vnni};
 
 } // namespace simaai::kernels::matrix::detail

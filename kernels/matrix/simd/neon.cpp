@@ -60,6 +60,6 @@ void matmul_neon(const PlainView& a, const PlainView& b, const PlainOutput& c) n
 
 } // namespace
 
-const Backend kNeonBackend = {"neon", gemv_neon, matmul_neon, rescale_neon};
+const Backend neon_backend = {"neon", gemv_neon, matmul_neon, rescale_neon};
 
 } // namespace simaai::kernels::matrix::detail

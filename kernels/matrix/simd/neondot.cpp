@@ -58,6 +58,6 @@ void matmul_neondot(const PlainView& a, const PlainView& b, const PlainOutput& c
 
 } // namespace
 
-const Backend kNeonDotBackend = {"neondot", gemv_neondot, matmul_neondot, rescale_neon};
+const Backend neondot_backend = {"neondot", gemv_neondot, matmul_neondot, rescale_neon};
 
 } // namespace simaai::kernels::matrix::detail

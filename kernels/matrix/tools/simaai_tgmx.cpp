@@ -110,7 +110,7 @@ std::string parse_conversion(Conversion& conversion, std::span<const std::string
     }
     if (n + 1 == arguments.size())
       return arguments[n] + " needs a value";
-    if (const std::string problem = set_option(conversion, arguments[n], arguments[n + 1]);
+    if (std::string problem = set_option(conversion, arguments[n], arguments[n + 1]);
         !problem.empty())
       return problem;
     ++n;
