@@ -36,21 +36,32 @@ const LevelSet& level_set() noexcept {
   return set;
 }
 
-/// Own table of a level; the scalar one where the build has none.
-const RowTable& own_rows(Level level) noexcept {
+/// `table` with its null entries taken from `other`.
+RowTable completed_by(RowTable table, const RowTable& other) noexcept {
+#define SIMAAI_A65_FALL_BACK(name, from, to)                                                       \
+  if (table.name == nullptr)                                                                       \
+    table.name = other.name;
+  SIMAAI_A65_LINEAR_ROWS(SIMAAI_A65_FALL_BACK)
+  SIMAAI_A65_TILE_ROWS(SIMAAI_A65_FALL_BACK)
+#undef SIMAAI_A65_FALL_BACK
+  return table;
+}
+
+/// Own kernels of a level; the scalar ones where the build has none.
+RowTable own_rows(Level level) noexcept {
   switch (level) {
   case Level::Scalar:
   case Level::Avx512:
     break;
   case Level::Avx2:
 #if defined(__x86_64__)
-    return avx2_rows();
+    return completed_by(avx2_rows(), avx2_linear_rows());
 #else
     break;
 #endif
   case Level::Neon:
 #if defined(__aarch64__)
-    return neon_rows();
+    return completed_by(neon_rows(), neon_linear_rows());
 #else
     break;
 #endif
@@ -67,13 +78,7 @@ RowTable complete_rows(Level level) noexcept {
   RowTable table = own_rows(level);
   while (level != Level::Scalar) {
     level = level_below(level);
-    const RowTable& below = own_rows(level);
-#define SIMAAI_A65_FALL_BACK(name, from, to)                                                       \
-  if (table.name == nullptr)                                                                       \
-    table.name = below.name;
-    SIMAAI_A65_LINEAR_ROWS(SIMAAI_A65_FALL_BACK)
-    SIMAAI_A65_TILE_ROWS(SIMAAI_A65_FALL_BACK)
-#undef SIMAAI_A65_FALL_BACK
+    table = completed_by(table, own_rows(level));
   }
   return table;
 }

@@ -35,12 +35,15 @@ SIMAAI_A65_TILE_ROWS(SIMAAI_A65_DECLARE_TILE)
 #undef SIMAAI_A65_DECLARE_LINEAR
 #undef SIMAAI_A65_DECLARE_TILE
 
-/// Own tables of the levels that this build contains, defined in rows_<isa>.cpp.
+/// Own tables of the levels that this build contains: tile kernels of contiguous channels in
+/// rows_<isa>.cpp, the others in linear_rows_<isa>.cpp.
 [[nodiscard]] const RowTable& scalar_rows() noexcept;
 #if defined(__x86_64__)
 [[nodiscard]] const RowTable& avx2_rows() noexcept;
+[[nodiscard]] const RowTable& avx2_linear_rows() noexcept;
 #elif defined(__aarch64__)
 [[nodiscard]] const RowTable& neon_rows() noexcept;
+[[nodiscard]] const RowTable& neon_linear_rows() noexcept;
 #endif
 
 /// Name of a level in SIMAAI_A65_ISA and in reports.

@@ -1,40 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Row kernels for AVX2. Integer lanes only. Built with -mavx2, so nothing here may be an inline
+// Tile row kernels for AVX2. Integer lanes only. Built with -mavx2, so nothing here may be an inline
 // function shared with other levels: tails go to the scalar kernels instead.
 #include "a65/simd/lanes_avx2.h"
+#include "a65/simd/linear_rows.h"
 #include "a65/simd/row_table.h"
 
 namespace simaai::kernels::a65::detail {
 namespace {
 
 using namespace avx2;
-
-// Contiguous vectors.
-
-/// The last `row.count - done` elements.
-void finish_linear(const LinearRow& row, std::int64_t done, LinearRowFn scalar) noexcept {
-  if (done == row.count)
-    return;
-  LinearRow rest = row;
-  rest.src += done * row.src_stride_bytes;
-  rest.dst += done * row.dst_stride_bytes;
-  rest.count -= done;
-  scalar(rest);
-}
-
-void f32_bf16_linear_row__avx2(const LinearRow& row) noexcept {
-  std::int64_t i = 0;
-  for (; i + 16 <= row.count; i += 16)
-    store_256(row.dst + 2 * i, load_16_f32(row.src + 4 * i));
-  finish_linear(row, i, f32_bf16_linear_row__scalar);
-}
-
-void bf16_f32_linear_row__avx2(const LinearRow& row) noexcept {
-  std::int64_t i = 0;
-  for (; i + 16 <= row.count; i += 16)
-    store_16_f32(row.dst + 4 * i, load_256(row.src + 2 * i));
-  finish_linear(row, i, bf16_f32_linear_row__scalar);
-}
 
 // Writers.
 
@@ -318,8 +292,6 @@ void i8_i8_untiled_row__avx2(const TileRow& row) noexcept {
 }
 
 constexpr RowTable kRows{
-    .f32_bf16_linear = f32_bf16_linear_row__avx2,
-    .bf16_f32_linear = bf16_f32_linear_row__avx2,
     .f32_bf16_tiled = f32_bf16_tiled_row__avx2,
     .f32_bf16_tiled_c1 = f32_bf16_tiled_c1_row__avx2,
     .f32_bf16_tiled_c3 = f32_bf16_tiled_c3_row__avx2,
