@@ -2,8 +2,8 @@
 // GObject side of the op elements: short trampolines into TransformCore.
 #include "gstsimaaitensortransform.h"
 
-#include <string_view>
-
+#include "meta_rule.h"
+#include "pool_query.h"
 #include "transform_core.h"
 
 struct GstSimaaiTensorTransformPrivate {
@@ -51,7 +51,7 @@ GstStateChangeReturn change_state(GstElement* element, GstStateChange transition
     return GST_STATE_CHANGE_FAILURE;
   // Before the pads stop: the streaming thread may be waiting for a buffer that never comes back.
   if (transition == GST_STATE_CHANGE_PAUSED_TO_READY)
-    core.set_pool_flushing(true);
+    set_pool_flushing(GST_BASE_TRANSFORM(element), true);
   return GST_ELEMENT_CLASS(gst_simaai_tensor_transform_parent_class)
       ->change_state(element, transition);
 }
@@ -100,19 +100,9 @@ gboolean on_decide_allocation(GstBaseTransform* trans, GstQuery* query) noexcept
   return decided;
 }
 
-/// Passes every meta but those that describe the memory or how a picture lies in it.
 gboolean on_transform_meta(GstBaseTransform* /*trans*/, GstBuffer* /*output*/, GstMeta* meta,
                            GstBuffer* /*input*/) noexcept {
-  const std::string_view api = g_type_name(meta->info->api);
-  if (api == "GstVideoMetaAPI" || api == "GstVideoCropMetaAPI")
-    return FALSE;
-  const gchar* const* tags = gst_meta_api_type_get_tags(meta->info->api);
-  for (; tags != nullptr && *tags != nullptr; ++tags) {
-    const std::string_view tag = *tags;
-    if (tag == GST_META_TAG_MEMORY_STR || tag == "memory-reference")
-      return FALSE;
-  }
-  return TRUE;
+  return meta_survives(meta->info);
 }
 
 gboolean on_caps_event(GstBaseTransform* trans, GstEvent* event) noexcept {
@@ -131,12 +121,11 @@ gboolean on_sink_event(GstBaseTransform* trans, GstEvent* event) noexcept {
   const GstEventType type = GST_EVENT_TYPE(event);
   if (type == GST_EVENT_CAPS)
     return on_caps_event(trans, event);
-  TransformCore& core = core_of(trans);
   if (type == GST_EVENT_FLUSH_START)
-    core.set_pool_flushing(true);
+    set_pool_flushing(trans, true);
   const gboolean handled = base_class()->sink_event(trans, event);
   if (type == GST_EVENT_FLUSH_STOP)
-    core.set_pool_flushing(false);
+    set_pool_flushing(trans, false);
   return handled;
 }
 

@@ -181,17 +181,6 @@ void TransformCore::remember_pool(GstQuery* query) {
   std::swap(pool_, pool);
 }
 
-void TransformCore::set_pool_flushing(bool flushing) {
-  GstPtr<GstBufferPool> pool;
-  {
-    const ObjectLock lock(element_);
-    if (pool_)
-      pool.reset(GST_BUFFER_POOL_CAST(gst_object_ref(pool_.get())));
-  }
-  if (pool)
-    gst_buffer_pool_set_flushing(pool.get(), flushing);
-}
-
 void TransformCore::report_data(std::string reason, std::optional<std::uint64_t> needed,
                                 std::optional<std::uint64_t> found) {
   post_error(element(), ErrorKind::Data,

@@ -59,7 +59,6 @@ public:
   void propose_allocation(GstQuery* query);
   void decide_allocation(GstQuery* query);
   void remember_pool(GstQuery* query);
-  void set_pool_flushing(bool flushing);
 
   // Data.
   /// False, with an error posted, where the buffer is shorter than its caps say.

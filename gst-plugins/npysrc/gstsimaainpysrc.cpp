@@ -6,8 +6,8 @@
 #include <new>
 
 #include "common/errors.h"
+#include "common/pool_query.h"
 #include "npy_source.h"
-#include "videototensor/pool_query.h"
 
 GST_DEBUG_CATEGORY_STATIC(gst_simaai_npy_src_debug);
 #define GST_CAT_DEFAULT gst_simaai_npy_src_debug

@@ -2,15 +2,10 @@
 // simaaitensortovideo: tensors to raw video.
 #pragma once
 
-#include <gst/base/gstbasetransform.h>
 #include <gst/gst.h>
 
 G_BEGIN_DECLS
-
 #define GST_TYPE_SIMAAI_TENSOR_TO_VIDEO (gst_simaai_tensor_to_video_get_type())
-G_DECLARE_FINAL_TYPE(GstSimaaiTensorToVideo, gst_simaai_tensor_to_video, GST,
-                     SIMAAI_TENSOR_TO_VIDEO, GstBaseTransform)
-
+GType gst_simaai_tensor_to_video_get_type(void);
 GST_ELEMENT_REGISTER_DECLARE(simaaitensortovideo)
-
 G_END_DECLS

@@ -8,7 +8,7 @@
 
 #include <simaai/kernels/ops/requirement.h>
 
-#include "videototensor/pool_query.h"
+#include "common/pool_query.h"
 
 namespace simaai::gst {
 namespace {
@@ -59,11 +59,6 @@ private:
 
 } // namespace
 
-BridgeSettings TensorToVideo::settings_copy() const {
-  const ObjectLock lock(element_);
-  return settings;
-}
-
 GstPtr<GstCaps> TensorToVideo::transform_caps(GstPadDirection direction,
                                               const GstCaps* caps) const {
   const BridgeSettings now = settings_copy();
@@ -76,7 +71,7 @@ GstPtr<GstCaps> TensorToVideo::transform_caps(GstPadDirection direction,
     if (gst_caps_is_fixed(one.get()) == FALSE ||
         gst_structure_has_field(gst_caps_get_structure(one.get(), 0), field::kShape) == FALSE)
       return GstPtr<GstCaps>(gst_caps_merge(
-          video, gst_pad_get_pad_template_caps(GST_BASE_TRANSFORM_SRC_PAD(element_))));
+          video, gst_pad_get_pad_template_caps(GST_BASE_TRANSFORM_SRC_PAD(element()))));
     const auto tensor = parse_picture_tensor(one.get(), now);
     if (const auto* picture = std::get_if<PictureTensor>(&tensor))
       for (const auto* format : video_formats(*picture, now.require_zero_copy))
@@ -99,8 +94,9 @@ GstPtr<GstCaps> TensorToVideo::choose(const GstCaps* tensor, GstPtr<GstCaps> off
   return GstPtr<GstCaps>(gst_caps_fixate(first));
 }
 
-std::optional<std::string> TensorToVideo::plan(const GstCaps* tensor, const GstCaps* video,
-                                               const BridgeSettings& now) {
+std::optional<std::string> TensorToVideo::negotiate(const GstCaps* tensor, const GstCaps* video,
+                                                    const BridgeSettings& now) {
+  tensor_.reset();
   auto parsed = parse_picture_tensor(tensor, now);
   if (const auto* refused = std::get_if<std::string>(&parsed))
     return *refused;
@@ -132,69 +128,20 @@ std::optional<std::string> TensorToVideo::plan(const GstCaps* tensor, const GstC
   return std::nullopt;
 }
 
-bool TensorToVideo::set_caps(const GstCaps* tensor, const GstCaps* video) {
-  const BridgeSettings now = settings_copy();
-  const auto refused = plan(tensor, video, now);
-  if (refused) {
-    tensor_.reset();
-    Report report;
-    report.reason = *refused;
-    report.sink_caps = tensor;
-    report.src_caps = video;
-    if (!std::exchange(reported_, true))
-      post_error(GST_ELEMENT_CAST(element_), ErrorKind::Negotiation, report);
-    return false;
-  }
-  require_zero_copy_ = now.require_zero_copy;
-  return true;
+void TensorToVideo::stop() {
+  VideoBridge::stop();
+  tensor_.reset();
 }
 
-void TensorToVideo::begin_caps(const GstCaps* sink_caps) {
-  // Refused caps are sent again with the next buffer: one error is enough.
-  const bool again =
-      refused_caps_ != nullptr && gst_caps_is_equal(refused_caps_.get(), sink_caps) != FALSE;
-  reported_ = reported_ && again;
-  refused_caps_.reset(gst_caps_copy(sink_caps));
-  const auto parsed = parse_picture_tensor(sink_caps, settings_copy());
-  if (std::holds_alternative<std::string>(parsed))
-    explain_refusal(sink_caps);
+std::optional<std::string> TensorToVideo::refuse_sink(const GstCaps* tensor) const {
+  auto parsed = parse_picture_tensor(tensor, settings_copy());
+  if (auto* refused = std::get_if<std::string>(&parsed))
+    return std::move(*refused);
+  return std::nullopt;
 }
 
-void TensorToVideo::explain_refusal(const GstCaps* tensor) {
-  if (std::exchange(reported_, true))
-    return;
-  Report report;
-  report.sink_caps = tensor;
-  const auto parsed = parse_picture_tensor(tensor, settings_copy());
-  const GstPtr<GstCaps> ours = transform_caps(GST_PAD_SINK, tensor);
-  if (const auto* refused = std::get_if<std::string>(&parsed)) {
-    report.reason = *refused;
-  } else {
-    const GstPtr<GstCaps> wanted(
-        gst_pad_peer_query_caps(GST_BASE_TRANSFORM_SRC_PAD(element_), nullptr));
-    const GTextPtr text(gst_caps_to_string(wanted.get()));
-    report.reason =
-        std::string("no picture of this tensor is accepted downstream, which accepts ") +
-        text.get();
-    report.src_caps = ours.get();
-  }
-  post_error(GST_ELEMENT_CAST(element_), ErrorKind::Negotiation, report);
-}
-
-GstFlowReturn TensorToVideo::fail(ErrorKind kind, std::string reason,
-                                  std::optional<std::uint64_t> found) {
-  const GstPtr<GstCaps> sink(gst_pad_get_current_caps(GST_BASE_TRANSFORM_SINK_PAD(element_)));
-  const GstPtr<GstCaps> src(gst_pad_get_current_caps(GST_BASE_TRANSFORM_SRC_PAD(element_)));
-  Report report;
-  report.reason = std::move(reason);
-  report.sink_caps = sink.get();
-  report.src_caps = src.get();
-  if (found) {
-    report.needed_bytes = tensor_bytes_;
-    report.found_bytes = *found;
-  }
-  post_error(GST_ELEMENT_CAST(element_), kind, report);
-  return GST_FLOW_ERROR;
+std::optional<std::uint64_t> TensorToVideo::other_size(GstPadDirection direction) const {
+  return direction == GST_PAD_SINK ? video_bytes() : tensor_bytes_;
 }
 
 bool TensorToVideo::configure_picture_pool(GstBufferPool* pool, GstCaps* caps, guint size,
@@ -287,35 +234,34 @@ GstBuffer* TensorToVideo::share(GstBuffer* input) const {
   gst_buffer_append_memory(output, gst_buffer_get_memory(input, 0));
   gst_buffer_add_parent_buffer_meta(output, input);
   describe(output);
-  GST_BASE_TRANSFORM_GET_CLASS(element_)->copy_metadata(element_, input, output);
+  copy_metadata(input, output);
   return output;
 }
 
 GstFlowReturn TensorToVideo::allocate(GstBuffer* input, GstBuffer** output) {
-  const GstFlowReturn flow = acquire_output(element_, video_bytes(), output);
+  const GstFlowReturn flow = acquire_output(element(), video_bytes(), output);
   if (flow != GST_FLOW_OK)
     return flow;
   if (*output == nullptr)
     return fail(ErrorKind::Resource,
                 "cannot allocate a picture of " + std::to_string(video_bytes()) + " bytes");
-  GST_BASE_TRANSFORM_GET_CLASS(element_)->copy_metadata(element_, input, *output);
+  copy_metadata(input, *output);
   return GST_FLOW_OK;
 }
 
-GstFlowReturn TensorToVideo::prepare_output(GstBuffer* input, GstBuffer** output) {
-  started_ = gst_util_get_timestamp();
+GstFlowReturn TensorToVideo::make_output(GstBuffer* input, GstBuffer** output) {
   if (!tensor_)
     return GST_FLOW_NOT_NEGOTIATED;
   const std::uint64_t found = gst_buffer_get_size(input);
   if (found < tensor_bytes_)
-    return fail(ErrorKind::Data, "the buffer is shorter than its caps say", found);
+    return fail(ErrorKind::Data, "the buffer is shorter than its caps say", tensor_bytes_, found);
   view_ = can_share(input);
   if (view_) {
     *output = share(input);
     return GST_FLOW_OK;
   }
   if (tensor_->info.spec.dtype == kernels::DType::UInt8) {
-    if (require_zero_copy_)
+    if (require_zero_copy())
       return fail(ErrorKind::Data,
                   "require-zero-copy: the tensor would have to be copied, for downstream does not "
                   "read GstVideoMeta or the buffer ends before the last row does");
@@ -339,15 +285,9 @@ bool TensorToVideo::decode(const std::byte* from, GstBuffer* output) {
   return true;
 }
 
-GstFlowReturn TensorToVideo::fill(GstBuffer* input, GstBuffer* output) {
-  if (!view_) {
-    const BufferMap map(input);
-    if (!map || !decode(map.data(), output))
-      return fail(ErrorKind::Resource, "cannot map the buffers");
-  }
-  stats.count_frame(gst_buffer_get_size(input), gst_buffer_get_size(output),
-                    gst_util_get_timestamp() - started_);
-  return GST_FLOW_OK;
+bool TensorToVideo::convert(GstBuffer* input, GstBuffer* output) {
+  const BufferMap map(input);
+  return map && decode(map.data(), output);
 }
 
 } // namespace simaai::gst

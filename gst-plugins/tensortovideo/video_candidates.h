@@ -11,8 +11,8 @@
 
 #include "common/caps_spec.h"
 #include "common/gst_ptr.h"
-#include "videototensor/bridge_settings.h"
-#include "videototensor/picture_format.h"
+#include "videobridge/bridge_settings.h"
+#include "videobridge/picture_format.h"
 
 namespace simaai::gst {
 

@@ -1,240 +1,55 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// GObject side of simaaivideototensor: trampolines from GstBaseTransform.
+// Element simaaivideototensor: raw video to tensors.
 #include "gstsimaaivideototensor.h"
 
-#include <algorithm>
+#include <gst/video/video.h>
 
-#include "bridge_meta.h"
-#include "bridge_settings.h"
-#include "pool_query.h"
 #include "video_to_tensor.h"
+#include "videobridge/gstsimaaivideobridge.h"
 
-GST_DEBUG_CATEGORY_STATIC(gst_simaai_video_to_tensor_debug);
-#define GST_CAT_DEFAULT gst_simaai_video_to_tensor_debug
-
-struct _GstSimaaiVideoToTensor {
-  GstBaseTransform parent;
-  simaai::gst::VideoToTensor* core;
+struct GstSimaaiVideoToTensor {
+  GstSimaaiVideoBridge parent;
+};
+struct GstSimaaiVideoToTensorClass {
+  GstSimaaiVideoBridgeClass parent;
 };
 
-#define gst_simaai_video_to_tensor_parent_class parent_class
-G_DEFINE_FINAL_TYPE(GstSimaaiVideoToTensor, gst_simaai_video_to_tensor, GST_TYPE_BASE_TRANSFORM)
-GST_ELEMENT_REGISTER_DEFINE_WITH_CODE(simaaivideototensor, "simaaivideototensor", GST_RANK_NONE,
-                                      GST_TYPE_SIMAAI_VIDEO_TO_TENSOR,
-                                      GST_DEBUG_CATEGORY_INIT(gst_simaai_video_to_tensor_debug,
-                                                              "simaaivideototensor", 0,
-                                                              "raw video to tensors"))
+G_DEFINE_TYPE(GstSimaaiVideoToTensor, gst_simaai_video_to_tensor, GST_TYPE_SIMAAI_VIDEO_BRIDGE)
+GST_ELEMENT_REGISTER_DEFINE(simaaivideototensor, "simaaivideototensor", GST_RANK_NONE,
+                            GST_TYPE_SIMAAI_VIDEO_TO_TENSOR)
 
 namespace {
 
 using namespace simaai::gst;
 
-GstStaticPadTemplate sink_template =
-    GST_STATIC_PAD_TEMPLATE("sink", GST_PAD_SINK, GST_PAD_ALWAYS,
-                            GST_STATIC_CAPS(GST_VIDEO_CAPS_MAKE(SIMAAI_PICTURE_FORMATS)));
-GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE(
-    "src", GST_PAD_SRC, GST_PAD_ALWAYS,
-    GST_STATIC_CAPS("application/vnd.simaai.tensor, dtype = (string) { float32, float16, bfloat16, "
-                    "int8, uint8 }, layout = (string) { contiguous, strided }"));
-
-constexpr BridgePropertyTexts kTexts{
-    "Mean to subtract from the samples (0 to 255): one number, or one a channel in memory order. "
-    "Values are binary32. Anything but 0 excludes the uint8 form",
-    "Factor for what the mean leaves: one number, or one a channel in memory order. Values are "
-    "binary32. Anything but 1 excludes the uint8 form",
-    "Step of int8 elements: value = quant-scale * (code - quant-zero-point)",
-    "Code of the value 0 in int8 elements; with the default mean, scale and quant-scale, -128 "
-    "keeps every sample",
-    "Axes of the tensor behind the batch axis. auto prefers the order of the samples in memory and "
-    "lets the caps decide",
-    "Fail instead of copying where the uint8 form cannot be a view of the video memory",
+constexpr BridgeDescription kDescription{
+    "Video to tensor",
+    "Filter/Converter/Video/Tensor",
+    "Makes tensors of raw video: a uint8 view without a copy, or (sample - mean) * scale as "
+    "float32, float16, bfloat16 or quantised int8, as the caps downstream ask",
+    GST_VIDEO_CAPS_MAKE(SIMAAI_PICTURE_FORMATS),
+    kPictureTensorCaps,
+    {
+        "Mean to subtract from the samples (0 to 255): one number, or one a channel in memory "
+        "order. Values are binary32. Anything but 0 excludes the uint8 form",
+        "Factor for what the mean leaves: one number, or one a channel in memory order. Values are "
+        "binary32. Anything but 1 excludes the uint8 form",
+        "Step of int8 elements: value = quant-scale * (code - quant-zero-point)",
+        "Code of the value 0 in int8 elements; with the default mean, scale and quant-scale, -128 "
+        "keeps every sample",
+        "Axes of the tensor behind the batch axis. auto prefers the order of the samples in memory "
+        "and lets the caps decide",
+        "Fail instead of copying where the uint8 form cannot be a view of the video memory",
+    },
+    [](GstBaseTransform* element) -> std::unique_ptr<VideoBridge> {
+      return std::make_unique<VideoToTensor>(element);
+    },
 };
-
-VideoToTensor& core_of(gpointer object) noexcept {
-  return *GST_SIMAAI_VIDEO_TO_TENSOR(object)->core;
-}
-
-void set_property(GObject* object, guint id, const GValue* value, GParamSpec* pspec) noexcept {
-  bool known = false;
-  {
-    const ObjectLock lock(object);
-    known = set_bridge_property(core_of(object).settings, id, value);
-  }
-  if (!known) {
-    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, pspec);
-  }
-}
-
-void get_property(GObject* object, guint id, GValue* value, GParamSpec* pspec) noexcept {
-  if (id == PropBridgeStats) {
-    g_value_take_boxed(value, core_of(object).stats.structure());
-    return;
-  }
-  bool known = false;
-  {
-    const ObjectLock lock(object);
-    known = get_bridge_property(core_of(object).settings, id, value);
-  }
-  if (!known) {
-    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, pspec);
-  }
-}
-
-GstCaps* transform_caps(GstBaseTransform* trans, GstPadDirection direction, GstCaps* caps,
-                        GstCaps* filter) noexcept {
-  GstPtr<GstCaps> ours = core_of(trans).transform_caps(direction, caps);
-  if (filter == nullptr)
-    return ours.release();
-  return gst_caps_intersect_full(filter, ours.get(), GST_CAPS_INTERSECT_FIRST);
-}
-
-GstCaps* fixate_caps(GstBaseTransform* trans, GstPadDirection direction, GstCaps* caps,
-                     GstCaps* othercaps) noexcept {
-  if (direction == GST_PAD_SRC)
-    return gst_caps_fixate(othercaps);
-  return core_of(trans).choose(caps, GstPtr<GstCaps>(othercaps)).release();
-}
-
-gboolean set_caps(GstBaseTransform* trans, GstCaps* incaps, GstCaps* outcaps) noexcept {
-  return core_of(trans).set_caps(incaps, outcaps) ? TRUE : FALSE;
-}
-
-/// Only asked by default implementations that are replaced here; the size of a video buffer does not follow from its caps.
-gboolean transform_size(GstBaseTransform* trans, GstPadDirection direction, GstCaps*, gsize,
-                        GstCaps*, gsize* othersize) noexcept {
-  *othersize = static_cast<gsize>(core_of(trans).tensor_bytes());
-  return direction == GST_PAD_SINK ? TRUE : FALSE;
-}
-
-gboolean start(GstBaseTransform* trans) noexcept {
-  core_of(trans).stats.reset();
-  return TRUE;
-}
-
-gboolean stop(GstBaseTransform* trans) noexcept {
-  core_of(trans).stop();
-  return TRUE;
-}
-
-/// The pad may refuse caps before sink_event() sees them: what is wrong with them as such is said here.
-GstPadProbeReturn look_at_event(GstPad* pad, GstPadProbeInfo* probe, gpointer trans) noexcept {
-  GstEvent* event = GST_PAD_PROBE_INFO_EVENT(probe);
-  if (GST_EVENT_TYPE(event) == GST_EVENT_CAPS && !GST_PAD_IS_FLUSHING(pad)) {
-    GstCaps* caps = nullptr;
-    gst_event_parse_caps(event, &caps);
-    core_of(trans).begin_caps(caps);
-  }
-  return GST_PAD_PROBE_OK;
-}
-
-gboolean sink_event(GstBaseTransform* trans, GstEvent* event) noexcept {
-  if (GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_START ||
-      GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_STOP)
-    set_pool_flushing(trans, GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_START);
-  if (GST_EVENT_TYPE(event) != GST_EVENT_CAPS)
-    return GST_BASE_TRANSFORM_CLASS(parent_class)->sink_event(trans, event);
-  GstCaps* caps = nullptr;
-  gst_event_parse_caps(event, &caps);
-  const GstPtr<GstCaps> kept(gst_caps_ref(caps));
-  const gboolean handled = GST_BASE_TRANSFORM_CLASS(parent_class)->sink_event(trans, event);
-  if (handled == FALSE && !GST_PAD_IS_FLUSHING(GST_BASE_TRANSFORM_SINK_PAD(trans)))
-    core_of(trans).explain_refusal(kept.get());
-  return handled;
-}
-
-gboolean propose_allocation(GstBaseTransform* trans, GstQuery* decide_query,
-                            GstQuery* query) noexcept {
-  if (GST_BASE_TRANSFORM_CLASS(parent_class)->propose_allocation(trans, decide_query, query) ==
-      FALSE)
-    return FALSE;
-  gst_query_add_allocation_meta(query, GST_VIDEO_META_API_TYPE, nullptr);
-  gst_query_add_allocation_meta(query, GST_VIDEO_CROP_META_API_TYPE, nullptr);
-  return TRUE;
-}
-
-gboolean decide_allocation(GstBaseTransform* trans, GstQuery* query) noexcept {
-  const auto bytes = std::min<std::uint64_t>(core_of(trans).tensor_bytes(), G_MAXUINT);
-  return negotiate_pool(query, static_cast<guint>(bytes)) ? TRUE : FALSE;
-}
-
-GstFlowReturn submit_input_buffer(GstBaseTransform* trans, gboolean is_discont,
-                                  GstBuffer* input) noexcept {
-  core_of(trans).look_at(input);
-  const GstFlowReturn flow =
-      GST_BASE_TRANSFORM_CLASS(parent_class)->submit_input_buffer(trans, is_discont, input);
-  if (flow == GST_FLOW_NOT_NEGOTIATED) {
-    const GstPtr<GstCaps> caps(gst_pad_get_current_caps(GST_BASE_TRANSFORM_SINK_PAD(trans)));
-    if (caps != nullptr)
-      core_of(trans).explain_refusal(caps.get());
-  }
-  return flow;
-}
-
-GstFlowReturn prepare_output_buffer(GstBaseTransform* trans, GstBuffer* input,
-                                    GstBuffer** output) noexcept {
-  return core_of(trans).prepare_output(input, output);
-}
-
-GstFlowReturn transform(GstBaseTransform* trans, GstBuffer* input, GstBuffer* output) noexcept {
-  return core_of(trans).fill(input, output);
-}
-
-gboolean transform_meta(GstBaseTransform*, GstBuffer*, GstMeta* meta, GstBuffer*) noexcept {
-  return meta_survives(meta->info) ? TRUE : FALSE;
-}
-
-GstStateChangeReturn change_state(GstElement* element, GstStateChange transition) noexcept {
-  if (transition == GST_STATE_CHANGE_PAUSED_TO_READY)
-    set_pool_flushing(GST_BASE_TRANSFORM(element), true);
-  return GST_ELEMENT_CLASS(parent_class)->change_state(element, transition);
-}
-
-void finalize(GObject* object) noexcept {
-  delete GST_SIMAAI_VIDEO_TO_TENSOR(object)->core;
-  G_OBJECT_CLASS(parent_class)->finalize(object);
-}
 
 } // namespace
 
 static void gst_simaai_video_to_tensor_class_init(GstSimaaiVideoToTensorClass* klass) {
-  auto* object_class = G_OBJECT_CLASS(klass);
-  object_class->set_property = set_property;
-  object_class->get_property = get_property;
-  object_class->finalize = finalize;
-  install_bridge_properties(object_class, kTexts);
-
-  auto* element_class = GST_ELEMENT_CLASS(klass);
-  gst_element_class_add_static_pad_template(element_class, &sink_template);
-  gst_element_class_add_static_pad_template(element_class, &src_template);
-  gst_element_class_set_static_metadata(
-      element_class, "Video to tensor", "Filter/Converter/Video/Tensor",
-      "Makes tensors of raw video: a uint8 view without a copy, or (sample - mean) * scale as "
-      "float32, float16, bfloat16 or quantised int8, as the caps downstream ask",
-      "SimaKernels");
-
-  element_class->change_state = change_state;
-
-  auto* base_class = GST_BASE_TRANSFORM_CLASS(klass);
-  base_class->transform_caps = transform_caps;
-  base_class->fixate_caps = fixate_caps;
-  base_class->set_caps = set_caps;
-  base_class->transform_size = transform_size;
-  base_class->start = start;
-  base_class->stop = stop;
-  base_class->sink_event = sink_event;
-  base_class->propose_allocation = propose_allocation;
-  base_class->decide_allocation = decide_allocation;
-  base_class->submit_input_buffer = submit_input_buffer;
-  base_class->prepare_output_buffer = prepare_output_buffer;
-  base_class->transform = transform;
-  base_class->transform_meta = transform_meta;
-  base_class->passthrough_on_same_caps = FALSE;
+  configure_bridge(reinterpret_cast<GstSimaaiVideoBridgeClass*>(klass), kDescription);
 }
 
-static void gst_simaai_video_to_tensor_init(GstSimaaiVideoToTensor* self) {
-  self->core = new VideoToTensor(GST_BASE_TRANSFORM(self));
-  gst_pad_add_probe(GST_BASE_TRANSFORM_SINK_PAD(self), GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM,
-                    look_at_event, self, nullptr);
-  gst_base_transform_set_prefer_passthrough(GST_BASE_TRANSFORM(self), FALSE);
-  gst_base_transform_set_qos_enabled(GST_BASE_TRANSFORM(self), TRUE);
-}
+static void gst_simaai_video_to_tensor_init(GstSimaaiVideoToTensor* /*self*/) {}

@@ -2,15 +2,10 @@
 // simaaivideototensor: raw video to tensors.
 #pragma once
 
-#include <gst/base/gstbasetransform.h>
 #include <gst/gst.h>
 
 G_BEGIN_DECLS
-
 #define GST_TYPE_SIMAAI_VIDEO_TO_TENSOR (gst_simaai_video_to_tensor_get_type())
-G_DECLARE_FINAL_TYPE(GstSimaaiVideoToTensor, gst_simaai_video_to_tensor, GST,
-                     SIMAAI_VIDEO_TO_TENSOR, GstBaseTransform)
-
+GType gst_simaai_video_to_tensor_get_type(void);
 GST_ELEMENT_REGISTER_DECLARE(simaaivideototensor)
-
 G_END_DECLS

@@ -8,10 +8,10 @@
 #include <gst/gst.h>
 #include <gst/video/video.h>
 
-#include "bridge_settings.h"
 #include "common/caps_spec.h"
 #include "common/gst_ptr.h"
-#include "picture_format.h"
+#include "videobridge/bridge_settings.h"
+#include "videobridge/picture_format.h"
 
 namespace simaai::gst {
 

@@ -2,13 +2,16 @@
 // Negotiation, the view rule and the buffers of simaaivideototensor.
 #include "video_to_tensor.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
+
+#include <gst/video/video.h>
 
 #include <simaai/kernels/ops/requirement.h>
 
 #include "common/linear_size.h"
-#include "pool_query.h"
+#include "common/pool_query.h"
 
 namespace simaai::gst {
 namespace {
@@ -43,20 +46,10 @@ private:
   std::array<std::optional<MapGuard>, GST_VIDEO_MAX_PLANES> maps_;
 };
 
-std::string caps_text(const GstCaps* caps) {
-  const GTextPtr text(gst_caps_to_string(caps));
-  return text.get();
-}
-
 } // namespace
 
-BridgeSettings VideoToTensor::settings_copy() const {
-  const ObjectLock lock(element_);
-  return settings;
-}
-
 ViewPitches VideoToTensor::pitches_for(const PictureCaps& picture) const {
-  const ObjectLock lock(element_);
+  const ObjectLock lock(element());
   const bool current = video_caps_ != nullptr && picture_ &&
                        gst_video_info_is_equal(&picture.info, &picture_->info) != FALSE;
   return current && seen_pitches_ ? *seen_pitches_ : default_pitches(picture.info, *picture.format);
@@ -117,86 +110,61 @@ std::optional<std::string> VideoToTensor::plan(const PictureCaps& picture, const
   return "shape: the tensor does not hold the picture in an axis order that is allowed";
 }
 
-bool VideoToTensor::set_caps(const GstCaps* video, const GstCaps* tensor) {
-  const BridgeSettings now = settings_copy();
+std::optional<std::string> VideoToTensor::negotiate(const GstCaps* video, const GstCaps* tensor,
+                                                    const BridgeSettings& now) {
   const auto picture = parse_picture(video);
-  const auto parsed = parse_tensor(*tensor);
-  std::optional<std::string> refused;
   if (!picture)
-    refused = "the video caps are not usable";
-  else if (const auto* error = std::get_if<CapsError>(&parsed))
-    refused = error->reason;
-  else
-    refused = plan(*picture, std::get<TensorInfo>(parsed), now);
-  if (refused) {
-    Report report;
-    report.reason = *refused;
-    report.sink_caps = video;
-    report.src_caps = tensor;
-    if (!std::exchange(reported_, true))
-      post_error(GST_ELEMENT_CAST(element_), ErrorKind::Negotiation, report);
-    return false;
-  }
-  require_zero_copy_ = now.require_zero_copy;
-  const ObjectLock lock(element_);
+    return "the video caps are not usable";
+  const auto parsed = parse_tensor(*tensor);
+  if (const auto* error = std::get_if<CapsError>(&parsed))
+    return error->reason;
+  if (auto refused = plan(*picture, std::get<TensorInfo>(parsed), now))
+    return refused;
+  const ObjectLock lock(element());
   if (video_caps_ == nullptr || gst_caps_is_equal(video_caps_.get(), video) == FALSE) {
     video_caps_.reset(gst_caps_copy(video));
     seen_pitches_.reset();
     pitch_changes_ = 0;
   }
   picture_ = picture;
-  return true;
+  return std::nullopt;
 }
 
 void VideoToTensor::stop() {
-  const ObjectLock lock(element_);
+  VideoBridge::stop();
+  const ObjectLock lock(element());
   picture_.reset();
   video_caps_.reset();
   seen_pitches_.reset();
   pitch_changes_ = 0;
-  refused_caps_.reset();
 }
 
-void VideoToTensor::begin_caps(const GstCaps* sink_caps) {
-  // Refused caps are sent again with the next buffer: one error is enough.
-  const bool again =
-      refused_caps_ != nullptr && gst_caps_is_equal(refused_caps_.get(), sink_caps) != FALSE;
-  reported_ = reported_ && again;
-  refused_caps_.reset(gst_caps_copy(sink_caps));
-  if (!parse_picture(sink_caps) && !std::exchange(reported_, true)) {
-    Report report;
-    report.reason = "video format: expected RGB, BGR, RGBx, BGRx, RGBP, RGBA, BGRA or GRAY8 in "
-                    "system memory; videoconvert makes one of them";
-    report.sink_caps = sink_caps;
-    post_error(GST_ELEMENT_CAST(element_), ErrorKind::Negotiation, report);
-  }
+std::optional<std::string> VideoToTensor::refuse_sink(const GstCaps* video) const {
+  if (parse_picture(video))
+    return std::nullopt;
+  return "video format: expected RGB, BGR, RGBx, BGRx, RGBP, RGBA, BGRA or GRAY8 in system memory; "
+         "videoconvert makes one of them";
 }
 
-void VideoToTensor::explain_refusal(const GstCaps* video) {
-  if (std::exchange(reported_, true))
-    return;
-  const GstPtr<GstCaps> ours = transform_caps(GST_PAD_SINK, video);
-  const GstPtr<GstCaps> wanted(
-      gst_pad_peer_query_caps(GST_BASE_TRANSFORM_SRC_PAD(element_), nullptr));
-  Report report;
-  report.reason = "no tensor of this picture is accepted downstream, which accepts " +
-                  (wanted ? caps_text(wanted.get()) : std::string("anything"));
-  if (!settings_copy().identity())
-    report.reason += "; uint8 is not offered while mean or scale is set";
-  report.sink_caps = video;
-  report.src_caps = ours.get();
-  post_error(GST_ELEMENT_CAST(element_), ErrorKind::Negotiation, report);
+std::string VideoToTensor::offer_remark() const {
+  return settings_copy().identity() ? "" : "; uint8 is not offered while mean or scale is set";
 }
 
-GstFlowReturn VideoToTensor::fail(ErrorKind kind, std::string reason) {
-  const GstPtr<GstCaps> sink(gst_pad_get_current_caps(GST_BASE_TRANSFORM_SINK_PAD(element_)));
-  const GstPtr<GstCaps> src(gst_pad_get_current_caps(GST_BASE_TRANSFORM_SRC_PAD(element_)));
-  Report report;
-  report.reason = std::move(reason);
-  report.sink_caps = sink.get();
-  report.src_caps = src.get();
-  post_error(GST_ELEMENT_CAST(element_), kind, report);
-  return GST_FLOW_ERROR;
+std::optional<std::uint64_t> VideoToTensor::other_size(GstPadDirection direction) const {
+  // The size of a video buffer does not follow from its caps.
+  if (direction != GST_PAD_SINK)
+    return std::nullopt;
+  return tensor_bytes_;
+}
+
+void VideoToTensor::propose_allocation(GstQuery* query) const {
+  gst_query_add_allocation_meta(query, GST_VIDEO_META_API_TYPE, nullptr);
+  gst_query_add_allocation_meta(query, GST_VIDEO_CROP_META_API_TYPE, nullptr);
+}
+
+bool VideoToTensor::decide_allocation(GstQuery* query) {
+  return negotiate_pool(query,
+                        static_cast<guint>(std::min<std::uint64_t>(tensor_bytes_, G_MAXUINT)));
 }
 
 void VideoToTensor::look_at(GstBuffer* input) {
@@ -204,12 +172,12 @@ void VideoToTensor::look_at(GstBuffer* input) {
     return;
   const auto layout = plane_layout(input, picture_->info, *picture_->format);
   if (!std::holds_alternative<PlaneLayout>(layout))
-    return; // prepare_output() says why
+    return; // make_output() says why
   const auto pitches = view_pitches(std::get<PlaneLayout>(layout), *picture_->format);
   if (!pitches || is_view(std::get<PlaneLayout>(layout)) || pitch_changes_ >= kMaxPitchChanges)
     return;
   {
-    const ObjectLock lock(element_);
+    const ObjectLock lock(element());
     const ViewPitches offered =
         seen_pitches_.value_or(default_pitches(picture_->info, *picture_->format));
     if (*pitches == offered)
@@ -217,7 +185,7 @@ void VideoToTensor::look_at(GstBuffer* input) {
     seen_pitches_ = *pitches;
   }
   ++pitch_changes_;
-  gst_base_transform_reconfigure_src(element_);
+  gst_base_transform_reconfigure_src(element());
 }
 
 bool VideoToTensor::is_view(const PlaneLayout& layout) const {
@@ -250,26 +218,24 @@ GstBuffer* VideoToTensor::share(GstBuffer* input, std::int64_t offset) const {
 }
 
 GstFlowReturn VideoToTensor::allocate(GstBuffer* input, GstBuffer** output) {
-  const GstFlowReturn flow = acquire_output(element_, tensor_bytes_, output);
+  const GstFlowReturn flow = acquire_output(element(), tensor_bytes_, output);
   if (flow != GST_FLOW_OK)
     return flow;
   if (*output == nullptr || gst_buffer_get_size(*output) < tensor_bytes_)
     return fail(ErrorKind::Resource,
                 "cannot allocate a tensor of " + std::to_string(tensor_bytes_) + " bytes");
   gst_buffer_set_size(*output, static_cast<gssize>(tensor_bytes_));
-  GST_BASE_TRANSFORM_GET_CLASS(element_)->copy_metadata(element_, input, *output);
+  copy_metadata(input, *output);
   return GST_FLOW_OK;
 }
 
-GstFlowReturn VideoToTensor::prepare_output(GstBuffer* input, GstBuffer** output) {
-  started_ = gst_util_get_timestamp();
+GstFlowReturn VideoToTensor::make_output(GstBuffer* input, GstBuffer** output) {
   if (!picture_)
     return GST_FLOW_NOT_NEGOTIATED;
   auto layout = plane_layout(input, picture_->info, *picture_->format);
   if (const auto* refused = std::get_if<std::string>(&layout))
     return fail(ErrorKind::Data, *refused);
   layout_ = std::get<PlaneLayout>(layout);
-  view_ = false;
   if (!uint8_)
     return allocate(input, output);
   if (is_view(layout_)) {
@@ -277,11 +243,11 @@ GstFlowReturn VideoToTensor::prepare_output(GstBuffer* input, GstBuffer** output
     if (*output != nullptr) {
       view_ = true;
       if (*output != input)
-        GST_BASE_TRANSFORM_GET_CLASS(element_)->copy_metadata(element_, input, *output);
+        copy_metadata(input, *output);
       return GST_FLOW_OK;
     }
   }
-  if (require_zero_copy_)
+  if (require_zero_copy())
     return fail(ErrorKind::Data,
                 "require-zero-copy: the picture would have to be copied, for its row pitch of " +
                     std::to_string(layout_.stride_bytes[0]) +
@@ -301,16 +267,10 @@ bool VideoToTensor::encode(GstBuffer* input, std::byte* into) const {
   return true;
 }
 
-GstFlowReturn VideoToTensor::fill(GstBuffer* input, GstBuffer* output) {
-  if (!view_) {
-    const MapGuard map(gst_buffer_peek_memory(output, 0), GST_MAP_WRITE);
-    if (!map || map.size() < tensor_bytes_ ||
-        !encode(input, reinterpret_cast<std::byte*>(map.data())))
-      return fail(ErrorKind::Resource, "cannot map the buffers");
-  }
-  stats.count_frame(gst_buffer_get_size(input), gst_buffer_get_size(output),
-                    gst_util_get_timestamp() - started_);
-  return GST_FLOW_OK;
+bool VideoToTensor::convert(GstBuffer* input, GstBuffer* output) {
+  const MapGuard map(gst_buffer_peek_memory(output, 0), GST_MAP_WRITE);
+  return map && map.size() >= tensor_bytes_ &&
+         encode(input, reinterpret_cast<std::byte*>(map.data()));
 }
 
 } // namespace simaai::gst

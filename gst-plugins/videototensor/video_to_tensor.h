@@ -9,47 +9,39 @@
 #include <gst/base/gstbasetransform.h>
 #include <gst/gst.h>
 
-#include "bridge_settings.h"
-#include "bridge_stats.h"
-#include "common/errors.h"
 #include "common/gst_ptr.h"
-#include "pixel_codec.h"
 #include "tensor_candidates.h"
+#include "videobridge/pixel_codec.h"
+#include "videobridge/video_bridge.h"
 
 namespace simaai::gst {
 
-/// Bound to the streaming thread; members that queries of other threads read are protected by the object lock of the
-/// element, which is never held across a call to another element.
-class VideoToTensor {
+/// The sink pad has pictures, the source pad tensors.
+class VideoToTensor final : public VideoBridge {
 public:
-  explicit VideoToTensor(GstBaseTransform* element) : element_(element) {}
-
-  BridgeSettings settings; ///< object lock
-  BridgeStats stats;
+  using VideoBridge::VideoBridge;
 
   [[nodiscard]] GstPtr<GstCaps> transform_caps(GstPadDirection direction,
-                                               const GstCaps* caps) const;
-  /// The first of our tensors that `offered` allows.
-  [[nodiscard]] GstPtr<GstCaps> choose(const GstCaps* video, GstPtr<GstCaps> offered) const;
-  [[nodiscard]] bool set_caps(const GstCaps* video, const GstCaps* tensor);
-  void stop();
+                                               const GstCaps* caps) const override;
+  [[nodiscard]] GstPtr<GstCaps> choose(const GstCaps* video,
+                                       GstPtr<GstCaps> offered) const override;
+  void stop() override;
+  [[nodiscard]] std::optional<std::uint64_t> other_size(GstPadDirection direction) const override;
+  void propose_allocation(GstQuery* query) const override;
+  [[nodiscard]] bool decide_allocation(GstQuery* query) override;
+  /// Asks for new caps where the pitches changed.
+  void look_at(GstBuffer* input) override;
 
-  /// For each CAPS event: explains caps that are no usable picture, once for the same caps.
-  void begin_caps(const GstCaps* sink_caps);
-  /// After caps were refused: says why, unless that was said.
-  void explain_refusal(const GstCaps* video);
-
-  /// Before the base class looks at the buffer: asks for new caps where the pitches changed.
-  void look_at(GstBuffer* input);
-  /// The output buffer: `input` itself or its memory for a view, else a new one. Not yet filled where it is new.
-  [[nodiscard]] GstFlowReturn prepare_output(GstBuffer* input, GstBuffer** output);
-  /// Fills the output that prepare_output() made.
-  [[nodiscard]] GstFlowReturn fill(GstBuffer* input, GstBuffer* output);
-
-  [[nodiscard]] std::uint64_t tensor_bytes() const noexcept { return tensor_bytes_; }
+protected:
+  [[nodiscard]] std::optional<std::string> negotiate(const GstCaps* video, const GstCaps* tensor,
+                                                     const BridgeSettings& now) override;
+  [[nodiscard]] std::optional<std::string> refuse_sink(const GstCaps* video) const override;
+  [[nodiscard]] const char* offer_name() const override { return "tensor of this picture"; }
+  [[nodiscard]] std::string offer_remark() const override;
+  [[nodiscard]] GstFlowReturn make_output(GstBuffer* input, GstBuffer** output) override;
+  [[nodiscard]] bool convert(GstBuffer* input, GstBuffer* output) override;
 
 private:
-  [[nodiscard]] BridgeSettings settings_copy() const;
   [[nodiscard]] ViewPitches pitches_for(const PictureCaps& picture) const;
   [[nodiscard]] std::optional<std::string>
   plan(const PictureCaps& picture, const TensorInfo& tensor, const BridgeSettings& now);
@@ -57,9 +49,6 @@ private:
   [[nodiscard]] GstBuffer* share(GstBuffer* input, std::int64_t offset) const;
   [[nodiscard]] GstFlowReturn allocate(GstBuffer* input, GstBuffer** output);
   [[nodiscard]] bool encode(GstBuffer* input, std::byte* into) const;
-  [[nodiscard]] GstFlowReturn fail(ErrorKind kind, std::string reason);
-
-  GstBaseTransform* element_;
 
   // Negotiated.
   std::optional<PictureCaps> picture_;
@@ -68,7 +57,6 @@ private:
   TensorPitches pitches_;
   std::uint64_t tensor_bytes_ = 0;
   bool uint8_ = false;
-  bool require_zero_copy_ = false;
   PixelEncoder encoder_;
 
   // The view rule.
@@ -77,11 +65,6 @@ private:
       seen_pitches_;      ///< object lock: pitches of buffers, offered to downstream
   int pitch_changes_ = 0; ///< on video_caps_
   PlaneLayout layout_;    ///< of the buffer at hand
-  bool view_ = false;     ///< the output at hand shares the memory of the input
-
-  bool reported_ = false;        ///< an error about refused_caps_ was posted
-  GstPtr<GstCaps> refused_caps_; ///< sink caps that no longer need an explanation
-  GstClockTime started_ = 0;
 };
 
 } // namespace simaai::gst

@@ -7,8 +7,8 @@
 
 #include <gtest/gtest.h>
 
-#include "gst-plugins/videototensor/pixel_codec.h"
-#include "gst-plugins/videototensor/pixel_numerics.h"
+#include "gst-plugins/videobridge/pixel_codec.h"
+#include "gst-plugins/videobridge/pixel_numerics.h"
 #include "pixel_reference.h"
 
 namespace {

@@ -7,25 +7,28 @@
 #include <gst/base/gstbasetransform.h>
 #include <gst/gst.h>
 
+#include "export.h"
+
 namespace simaai::gst {
 
 /// Configures an inactive pool, whose buffers then have at least `size` bytes. A pool may change the
 /// configuration, as long as it stays sufficient. False where it does not.
-[[nodiscard]] bool configure_offered_pool(GstBufferPool* pool, GstStructure* config, GstCaps* caps,
-                                          guint size, guint min_buffers, guint max_buffers);
+[[nodiscard]] SIMAAI_GST_API bool configure_offered_pool(GstBufferPool* pool, GstStructure* config,
+                                                         GstCaps* caps, guint size,
+                                                         guint min_buffers, guint max_buffers);
 
 /// Leaves one configured pool and one set of allocation parameters in the query: the pool that
 /// downstream proposes, or one of ours; buffers of at least `bytes`, aligned to 64. Nothing is
 /// pooled where `bytes` is 0. False where a pool refuses its configuration.
-[[nodiscard]] bool negotiate_pool(GstQuery* query, guint bytes);
+[[nodiscard]] SIMAAI_GST_API bool negotiate_pool(GstQuery* query, guint bytes);
 
 /// A buffer of the pool of `element`, which is activated when first needed, or a new one of `bytes` where it has none.
 /// Null `buffer` with GST_FLOW_OK: out of memory.
-[[nodiscard]] GstFlowReturn acquire_output(GstBaseTransform* element, std::uint64_t bytes,
-                                           GstBuffer** buffer);
+[[nodiscard]] SIMAAI_GST_API GstFlowReturn acquire_output(GstBaseTransform* element,
+                                                          std::uint64_t bytes, GstBuffer** buffer);
 
-/// Ends a wait in acquire_output() with GST_FLOW_FLUSHING, or allows to wait again. Elements set it before the base class stops
+/// Ends a wait for a buffer of the pool of `element` with GST_FLOW_FLUSHING, or allows to wait again. Elements set it before the base class stops
 /// the streaming thread, which could wait for ever for buffers that the application holds.
-void set_pool_flushing(GstBaseTransform* element, bool flushing);
+SIMAAI_GST_API void set_pool_flushing(GstBaseTransform* element, bool flushing);
 
 } // namespace simaai::gst

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "common/gst_ptr.h"
-#include "common/gstsimaaitensorpool.h"
+#include "gst_ptr.h"
+#include "gstsimaaitensorpool.h"
 
 namespace simaai::gst {
 namespace {

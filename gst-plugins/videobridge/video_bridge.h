@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What simaaivideototensor and simaaitensortovideo have in common, as ordinary C++.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include <gst/base/gstbasetransform.h>
+#include <gst/gst.h>
+
+#include "bridge_settings.h"
+#include "bridge_stats.h"
+#include "common/errors.h"
+#include "common/gst_ptr.h"
+
+namespace simaai::gst {
+
+/// One direction between pictures and tensors. Bound to the streaming thread, except that the const
+/// members also answer queries of other threads; `settings` and what those read is protected by the
+/// object lock of the element, which is never held across a call to another element.
+class VideoBridge {
+public:
+  explicit VideoBridge(GstBaseTransform* element) noexcept : element_(element) {}
+  virtual ~VideoBridge() = default;
+  VideoBridge(const VideoBridge&) = delete;
+  VideoBridge& operator=(const VideoBridge&) = delete;
+
+  BridgeSettings settings; ///< object lock
+  BridgeStats stats;
+
+  [[nodiscard]] virtual GstPtr<GstCaps> transform_caps(GstPadDirection direction,
+                                                       const GstCaps* caps) const = 0;
+  /// The first of our source caps that `offered` allows.
+  [[nodiscard]] virtual GstPtr<GstCaps> choose(const GstCaps* sink_caps,
+                                               GstPtr<GstCaps> offered) const = 0;
+  /// Takes both caps, or posts why not.
+  [[nodiscard]] bool set_caps(const GstCaps* sink_caps, const GstCaps* src_caps);
+  virtual void stop();
+
+  /// For each CAPS event: explains caps that can never be taken, once for the same caps.
+  void begin_caps(const GstCaps* sink_caps);
+  /// After caps were refused: says why, unless that was said.
+  void explain_refusal(const GstCaps* sink_caps);
+
+  /// Bytes of a buffer on the other pad; nothing where its caps do not tell.
+  [[nodiscard]] virtual std::optional<std::uint64_t>
+  other_size(GstPadDirection direction) const = 0;
+  /// Says upstream which metas of its buffers are understood.
+  virtual void propose_allocation(GstQuery* /*query*/) const {}
+  [[nodiscard]] virtual bool decide_allocation(GstQuery* query) = 0;
+
+  /// Before the base class looks at the buffer.
+  virtual void look_at(GstBuffer* /*input*/) {}
+  /// The output buffer: `input` itself or its memory for a view, else a new one, not yet filled.
+  [[nodiscard]] GstFlowReturn prepare_output(GstBuffer* input, GstBuffer** output);
+  /// Fills the output that prepare_output() made.
+  [[nodiscard]] GstFlowReturn fill(GstBuffer* input, GstBuffer* output);
+
+protected:
+  /// Takes both caps, or says why not.
+  [[nodiscard]] virtual std::optional<std::string>
+  negotiate(const GstCaps* sink_caps, const GstCaps* src_caps, const BridgeSettings& now) = 0;
+  /// What is wrong with the sink caps, whatever comes downstream.
+  [[nodiscard]] virtual std::optional<std::string> refuse_sink(const GstCaps* sink_caps) const = 0;
+  /// What to say where downstream takes none of our caps: "no <what> is accepted downstream".
+  [[nodiscard]] virtual const char* offer_name() const = 0;
+  /// More that the user should know about what is on offer.
+  [[nodiscard]] virtual std::string offer_remark() const { return {}; }
+  /// Sets `view_` and makes the output.
+  [[nodiscard]] virtual GstFlowReturn make_output(GstBuffer* input, GstBuffer** output) = 0;
+  [[nodiscard]] virtual bool convert(GstBuffer* input, GstBuffer* output) = 0;
+
+  [[nodiscard]] BridgeSettings settings_copy() const;
+  [[nodiscard]] GstBaseTransform* element() const noexcept { return element_; }
+  [[nodiscard]] bool require_zero_copy() const noexcept { return require_zero_copy_; }
+  /// Copies timestamps, flags and surviving metas.
+  void copy_metadata(GstBuffer* input, GstBuffer* output) const;
+  /// Posts an error about the data at hand.
+  [[nodiscard]] GstFlowReturn fail(ErrorKind kind, std::string reason,
+                                   std::optional<std::uint64_t> needed = std::nullopt,
+                                   std::optional<std::uint64_t> found = std::nullopt);
+
+  bool view_ = false; ///< the output at hand shares the memory of the input
+
+private:
+  /// One error for one set of sink caps.
+  void report_once(std::string reason, const GstCaps* sink_caps, const GstCaps* src_caps);
+
+  GstBaseTransform* element_;
+  bool require_zero_copy_ = false; ///< copy of the setting, taken at set_caps
+  bool reported_ = false;          ///< an error about refused_caps_ was posted
+  GstPtr<GstCaps> refused_caps_;   ///< sink caps that no longer need an explanation
+  GstClockTime started_ = 0;
+};
+
+} // namespace simaai::gst
