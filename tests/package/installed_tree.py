@@ -48,7 +48,7 @@ class Tree:
         self.source = arguments.source
 
     def cmake(self, source, build, *options, check=True):
-        command = ["cmake", "-S", source, "-B", build, self.package,
+        command = ["cmake", "-G", "Ninja", "-S", source, "-B", build, self.package,
                    f"-DCMAKE_CXX_COMPILER={self.compiler}", f"-DCMAKE_CXX_FLAGS={' '.join(self.flags)}", *options]
         if check:
             return run(command)
