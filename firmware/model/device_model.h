@@ -11,6 +11,7 @@
 #include <span>
 
 #include "firmware/common/route.h"
+#include "firmware/common/services.h"
 #include "wire/packet.h"
 #include "wire/status.h"
 
@@ -158,6 +159,10 @@ public:
   /// The same with the packet at its own address and any length: for what the device refuses about
   /// the storage itself.
   [[nodiscard]] RunResult run_in_place(const void* packet, std::uint32_t bytes);
+
+  /// Runs another entry than those of this build, on a copy of `packet`: for firmware under
+  /// development, and to prove that faults are found.
+  [[nodiscard]] RunResult run_entry(Ev74Entry entry, std::span<const std::byte> packet);
 
   /// Entries of this build, less the flags that the configuration withholds.
   [[nodiscard]] std::span<const EntryCapability> capabilities() const noexcept;
