@@ -54,6 +54,17 @@ Status check_port(std::uint32_t address_offset, std::uint64_t address,
 
 } // namespace
 
+PacketHead packet_head(const RelocatablePacket& packet) noexcept {
+  const std::byte* bytes = packet.bytes().data();
+  PacketHead head;
+  head.version = wire::load_le<std::uint16_t>(bytes + wire::kVersionOffset);
+  head.operation = wire::load_le<std::uint16_t>(bytes + wire::kOperationOffset);
+  head.flags = wire::load_le<std::uint32_t>(bytes + wire::kFlagsOffset);
+  head.source_dtype = wire::load_le<std::uint8_t>(bytes + wire::kSourceDTypeOffset);
+  head.destination_dtype = wire::load_le<std::uint8_t>(bytes + wire::kDestinationDTypeOffset);
+  return head;
+}
+
 std::variant<RelocatablePacket, Error>
 parse_relocatable(std::span<const std::byte> bytes) noexcept {
   if (const Status status = check_length(bytes); !status.ok())

@@ -77,6 +77,19 @@ private:
   std::array<Relocation, 2> relocations_{};
 };
 
+/// The fields of a packet that decide which device can run it, as wire numbers (docs/wire-format.md).
+struct PacketHead {
+  std::uint16_t version = 0;
+  std::uint16_t operation = 0;
+  std::uint32_t flags = 0;
+  std::uint8_t source_dtype = 0;      ///< dtype tag
+  std::uint8_t destination_dtype = 0; ///< dtype tag
+  friend constexpr bool operator==(const PacketHead&, const PacketHead&) noexcept = default;
+};
+
+/// Does not allocate. Reentrant.
+[[nodiscard]] SIMAAI_KERNELS_API PacketHead packet_head(const RelocatablePacket& packet) noexcept;
+
 /// Reads back a relocatable packet of any operation from bytes that were stored or received.
 ///
 /// Checks everything that the device checks except addresses: length, magic, version, operation,

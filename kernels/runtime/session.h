@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// One connection to a device and every job that went, or may go, through it.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include <simaai/runtime/device.h>
+#include <simaai/runtime/transport.h>
+
+namespace simaai::runtime::detail {
+
+/// Jobs live in a fixed table of slots, so that a job costs no allocation and the number in flight is bounded. A slot is
+/// free again when its job is retired and its handle is gone, whichever is later.
+///
+/// Who reads completions: whoever waits. One thread at a time is in Transport::pump() (pumping_), the others wait on
+/// changed_ and one of them takes over. Where jobs are parked and nobody waits for them, a thread of the session does,
+/// and holds a reference to the session until none is left.
+///
+/// mutex_ protects every member but transport_ and uri_. It is never held across a call into the transport or into a
+/// Keep.
+class Session final : public CompletionSink, public std::enable_shared_from_this<Session> {
+public:
+  Session(std::string uri, std::unique_ptr<Transport> transport) noexcept
+      : uri_(std::move(uri)), transport_(std::move(transport)) {}
+  ~Session() = default;
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  [[nodiscard]] const std::string& uri() const noexcept { return uri_; }
+  [[nodiscard]] const CapabilityTable& capabilities() const noexcept {
+    return transport_->capabilities();
+  }
+  [[nodiscard]] bool lost() const noexcept;
+  [[nodiscard]] std::size_t parked() const noexcept;
+  /// Delivers what has arrived, unless somebody else does.
+  void deliver() noexcept;
+
+  /// The bindings are checked. Nothing where all slots are taken; the bindings are left alone then.
+  [[nodiscard]] std::optional<std::uint32_t>
+  take_slot(const kernels::ev74::RelocatablePacket& packet, Binding& source,
+            Binding& destination) noexcept;
+  [[nodiscard]] JobState state(std::uint32_t slot) const noexcept;
+  [[nodiscard]] Counters counters(std::uint32_t slot) const noexcept;
+  [[nodiscard]] bool retired(std::uint32_t slot) const noexcept;
+  Status submit(std::uint32_t slot) noexcept;
+  Status wait(std::uint32_t slot, std::chrono::nanoseconds timeout) noexcept;
+  /// The handle goes away.
+  void abandon(std::uint32_t slot) noexcept;
+
+  // CompletionSink.
+  void retired(const Completion& completion) noexcept override;
+  void lost(const Error& why) noexcept override;
+  void stopped() noexcept override;
+
+private:
+  using Lock = std::unique_lock<std::mutex>;
+  using Keeps = std::array<Keep, 2>;
+
+  struct Slot {
+    bool used = false;
+    bool owned = false;  ///< a Job refers to it
+    bool parked = false; ///< an error was reported, or the handle went, before retirement
+    JobState state = JobState::Pending;
+    JobId job = 0;
+    std::optional<kernels::ev74::RelocatablePacket> packet;
+    std::array<Binding, 2> bindings;
+    Error error{};
+    Counters counters{};
+  };
+
+  [[nodiscard]] static bool in_flight(const Slot& slot) noexcept {
+    return slot.used && (slot.state == JobState::Submitted || slot.state == JobState::Parked);
+  }
+  void park(Slot& slot, const Error& why) noexcept;
+  [[nodiscard]] Keeps retire(Slot& slot, JobState end) noexcept;
+  void pump(Lock& lock, std::chrono::nanoseconds timeout) noexcept;
+  void start_reaper() noexcept;
+  void reap() noexcept;
+  [[nodiscard]] Submission submission(const Slot& slot) const noexcept;
+
+  const std::string uri_;
+  const std::unique_ptr<Transport> transport_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::array<Slot, Device::kMaxJobs> slots_{};
+  std::uint64_t next_job_ = 1;
+  std::size_t parked_ = 0;
+  bool pumping_ = false;
+  bool reaping_ = false;
+  bool exhausted_ = false; ///< nothing will ever be delivered again
+  std::optional<Error> lost_;
+  std::shared_ptr<Session>
+      self_; ///< where parked jobs can never retire: kept until the process ends
+};
+
+} // namespace simaai::runtime::detail

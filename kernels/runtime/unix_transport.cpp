@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Client side of the protocol: descriptors out, completion records in.
+#include "runtime/unix_transport.h"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+#include <string>
+#include <utility>
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <simaai/runtime/unique_fd.h>
+
+#include "runtime/common.h"
+#include "runtime/protocol.h"
+
+namespace simaai::runtime {
+namespace {
+
+using std::chrono::nanoseconds;
+
+constexpr timeval kGreetingTimeout{2, 0};
+/// How long after the end of a connection the end of the server is awaited before the loss is reported without it.
+constexpr int kExitGraceMs = 200;
+
+Error unavailable(int reason) noexcept {
+  return make_error(ErrorCode::DeviceUnavailable, 0, 0, reason);
+}
+
+timespec to_timespec(nanoseconds time) noexcept {
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(time);
+  return {static_cast<time_t>(seconds.count()), static_cast<long>((time - seconds).count())};
+}
+
+/// Descriptors of one message.
+union ControlRoom {
+  cmsghdr head;
+  std::array<char, CMSG_SPACE(sizeof(int) * protocol::kMaxDescriptors)> bytes;
+};
+
+/// Takes the descriptors that came with a message; all beyond the first are closed.
+UniqueFd take_descriptor(msghdr& message) noexcept {
+  UniqueFd first;
+  for (cmsghdr* head = CMSG_FIRSTHDR(&message); head != nullptr;
+       head = CMSG_NXTHDR(&message, head)) {
+    if (head->cmsg_level != SOL_SOCKET || head->cmsg_type != SCM_RIGHTS)
+      continue;
+    const std::size_t count = (head->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+    for (std::size_t i = 0; i < count; ++i) {
+      int fd = -1;
+      std::memcpy(&fd, CMSG_DATA(head) + i * sizeof(int), sizeof(int));
+      UniqueFd taken(fd);
+      if (!first)
+        first = std::move(taken);
+    }
+  }
+  return first;
+}
+
+UniqueFd connect_to(std::string_view path) noexcept {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (path.empty() || path.size() >= sizeof(address.sun_path)) {
+    errno = path.empty() ? ENOENT : ENAMETOOLONG;
+    return {};
+  }
+  std::memcpy(address.sun_path, path.data(), path.size());
+  UniqueFd socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+  if (!socket)
+    return {};
+  // Bounds connect() too, which waits while the server's backlog is full.
+  (void)::setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &kGreetingTimeout,
+                     sizeof(kGreetingTimeout));
+  (void)::setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &kGreetingTimeout,
+                     sizeof(kGreetingTimeout));
+  if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0)
+    return {};
+  return socket;
+}
+
+/// Tells when the server's process has ended; none where the kernel does not say who it is.
+UniqueFd watch_peer(int socket) noexcept {
+  ucred peer{};
+  socklen_t size = sizeof(peer);
+  if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 || peer.pid <= 0)
+    return {};
+  return UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, peer.pid, 0)));
+}
+
+Completion completion_of(const protocol::CompletionRecord& record) noexcept {
+  Completion made;
+  made.job = record.job;
+  made.outcome = record.outcome <= static_cast<std::uint32_t>(JobOutcome::Overfull)
+                     ? static_cast<JobOutcome>(record.outcome)
+                     : JobOutcome::Refused;
+  made.entry_status = record.entry_status;
+  made.detail = record.detail;
+  made.counters = {record.dma_calls_in,  record.dma_calls_out,    record.dma_bytes_in,
+                   record.dma_bytes_out, record.typed_load_bytes, record.typed_store_bytes,
+                   record.cycles,        record.workers,          record.route};
+  return made;
+}
+
+class UnixTransport final : public Transport {
+public:
+  UnixTransport(UniqueFd socket, UniqueFd completions, UniqueFd server, UniqueFd wakeup,
+                const protocol::Hello& hello) noexcept
+      : socket_(std::move(socket)), completions_(std::move(completions)),
+        server_(std::move(server)), wakeup_(std::move(wakeup)), queue_limit_(hello.queue_limit) {
+    for (std::uint32_t i = 0; i < hello.capability_count; ++i) {
+      const protocol::CapabilityRecord& record = hello.capabilities[i];
+      (void)capabilities_.add({record.operation, record.version, record.flags, record.source_dtypes,
+                               record.destination_dtypes});
+    }
+  }
+
+  [[nodiscard]] const CapabilityTable& capabilities() const noexcept override {
+    return capabilities_;
+  }
+  Status submit(const Submission& submission) noexcept override;
+  PumpResult pump(CompletionSink& sink, nanoseconds timeout) noexcept override;
+  void interrupt() noexcept override {
+    const std::uint64_t one = 1;
+    (void)!::write(wakeup_.get(), &one, sizeof(one));
+  }
+
+private:
+  enum class Drained { Open, Ended };
+  Drained drain(CompletionSink& sink) noexcept;
+  PumpResult lose(CompletionSink& sink, int reason) noexcept;
+  PumpResult await_exit(CompletionSink& sink, nanoseconds timeout) noexcept;
+  Status send(const protocol::Submit& message, const std::array<int, 2>& fds) noexcept;
+
+  const UniqueFd socket_;
+  const UniqueFd completions_; ///< eventfd of the server
+  const UniqueFd server_;      ///< pidfd
+  const UniqueFd wakeup_;      ///< eventfd of interrupt()
+  const std::uint32_t queue_limit_;
+  CapabilityTable capabilities_;
+  std::atomic<std::uint32_t> in_flight_{0};
+  // Of pump(), one caller at a time.
+  bool lost_ = false;
+  bool stopped_ = false;
+};
+
+Status UnixTransport::submit(const Submission& submission) noexcept {
+  if (in_flight_.fetch_add(1, std::memory_order_relaxed) >= queue_limit_) {
+    in_flight_.fetch_sub(1, std::memory_order_relaxed);
+    return make_error(ErrorCode::QueueFull, queue_limit_);
+  }
+  protocol::Submit message{};
+  message.header = protocol::header_of<protocol::Submit>(protocol::MessageType::Submit);
+  message.job = submission.job;
+  message.packet_bytes = static_cast<std::uint32_t>(submission.packet.size());
+  message.fd_count = protocol::kMaxDescriptors;
+  std::array<int, 2> fds{};
+  for (std::uint32_t port = 0; port < fds.size(); ++port) {
+    const BoundRelocation& from = submission.relocations[port];
+    fds[port] = from.fd;
+    message.relocations[port] = {from.packet_offset,
+                                 port,
+                                 from.offset_bytes,
+                                 from.length_bytes,
+                                 from.access == kernels::ev74::RegionAccess::Write ? 1U : 0U,
+                                 0};
+  }
+  std::memcpy(message.packet, submission.packet.data(), submission.packet.size());
+  const Status status = send(message, fds);
+  if (!status.ok())
+    in_flight_.fetch_sub(1, std::memory_order_relaxed);
+  return status;
+}
+
+Status UnixTransport::send(const protocol::Submit& message,
+                           const std::array<int, 2>& fds) noexcept {
+  ControlRoom control{};
+  iovec part{const_cast<protocol::Submit*>(&message), sizeof(message)}; // sendmsg only reads
+  msghdr envelope{};
+  envelope.msg_iov = &part;
+  envelope.msg_iovlen = 1;
+  envelope.msg_control = control.bytes.data();
+  envelope.msg_controllen = control.bytes.size();
+  cmsghdr* head = CMSG_FIRSTHDR(&envelope);
+  head->cmsg_level = SOL_SOCKET;
+  head->cmsg_type = SCM_RIGHTS;
+  head->cmsg_len = CMSG_LEN(sizeof(fds));
+  std::memcpy(CMSG_DATA(head), fds.data(), sizeof(fds));
+  while (::sendmsg(socket_.get(), &envelope, MSG_DONTWAIT | MSG_NOSIGNAL) < 0) {
+    switch (errno) {
+    case EINTR:
+      continue;
+    case EAGAIN:
+    case ETOOMANYREFS:
+    case ENOBUFS:
+      return make_error(ErrorCode::QueueFull, queue_limit_);
+    case EBADF: // one of the two: the socket is ours and open
+      return make_error(ErrorCode::BadDescriptor, 0, fds[0], EBADF);
+    default:
+      return make_error(ErrorCode::DeviceLost, 0, 0, errno);
+    }
+  }
+  return {};
+}
+
+UnixTransport::Drained UnixTransport::drain(CompletionSink& sink) noexcept {
+  while (true) {
+    protocol::CompletionRecord record{};
+    const ssize_t got = ::recv(socket_.get(), &record, sizeof(record), MSG_DONTWAIT | MSG_TRUNC);
+    if (got < 0 && errno == EINTR)
+      continue;
+    if (got < 0 && errno == EAGAIN)
+      return Drained::Open;
+    // A server that talks nonsense is not one that can be waited for.
+    if (got <= 0 ||
+        !protocol::is(record, protocol::MessageType::Completion, static_cast<std::size_t>(got)))
+      return Drained::Ended;
+    in_flight_.fetch_sub(1, std::memory_order_relaxed);
+    sink.retired(completion_of(record));
+  }
+}
+
+PumpResult UnixTransport::lose(CompletionSink& sink, int reason) noexcept {
+  lost_ = true;
+  (void)::shutdown(socket_.get(), SHUT_RDWR);
+  pollfd exit{server_.get(), POLLIN, 0};
+  const bool ended = server_ && ::poll(&exit, 1, kExitGraceMs) == 1;
+  sink.lost(make_error(ErrorCode::DeviceLost, 0, 0, reason));
+  if (ended) {
+    stopped_ = true;
+    sink.stopped();
+  }
+  return PumpResult::Delivered;
+}
+
+PumpResult UnixTransport::await_exit(CompletionSink& sink, nanoseconds timeout) noexcept {
+  if (stopped_ || !server_)
+    return PumpResult::Exhausted;
+  std::array<pollfd, 2> watched{pollfd{server_.get(), POLLIN, 0}, pollfd{wakeup_.get(), POLLIN, 0}};
+  const timespec left = to_timespec(timeout);
+  if (::ppoll(watched.data(), watched.size(), &left, nullptr) <= 0)
+    return PumpResult::TimedOut;
+  if (watched[0].revents != 0) {
+    stopped_ = true;
+    sink.stopped();
+  }
+  return PumpResult::Delivered;
+}
+
+PumpResult UnixTransport::pump(CompletionSink& sink, nanoseconds timeout) noexcept {
+  if (lost_)
+    return await_exit(sink, timeout);
+  // The socket is watched for its end only: a record is followed by a signal of the eventfd.
+  std::array<pollfd, 3> watched{pollfd{completions_.get(), POLLIN, 0},
+                                pollfd{wakeup_.get(), POLLIN, 0}, pollfd{socket_.get(), 0, 0}};
+  const timespec left = to_timespec(timeout);
+  if (::ppoll(watched.data(), watched.size(), &left, nullptr) <= 0)
+    return PumpResult::TimedOut;
+  for (std::size_t event = 0; event < 2; ++event) {
+    std::uint64_t count = 0;
+    if (watched[event].revents != 0)
+      (void)!::read(watched[event].fd, &count, sizeof(count));
+  }
+  const bool hung_up = watched[2].revents != 0;
+  if (drain(sink) == Drained::Ended || hung_up)
+    return lose(sink, hung_up ? ECONNRESET : EPROTO);
+  return PumpResult::Delivered;
+}
+
+} // namespace
+
+TransportResult open_unix_transport(std::string_view path) {
+  UniqueFd socket = connect_to(path);
+  if (!socket)
+    return unavailable(errno == EAGAIN ? ETIMEDOUT : errno);
+  UniqueFd server = watch_peer(socket.get());
+  protocol::Hello hello{};
+  ControlRoom control{};
+  iovec part{&hello, sizeof(hello)};
+  msghdr envelope{};
+  envelope.msg_iov = &part;
+  envelope.msg_iovlen = 1;
+  envelope.msg_control = control.bytes.data();
+  envelope.msg_controllen = control.bytes.size();
+  const ssize_t got = ::recvmsg(socket.get(), &envelope, MSG_CMSG_CLOEXEC);
+  const int reason = got < 0 ? errno : ECONNRESET;
+  if (got <= 0)
+    return unavailable(reason == EAGAIN ? ETIMEDOUT : reason);
+  UniqueFd completions = take_descriptor(envelope);
+  if (!protocol::is(hello, protocol::MessageType::Hello, static_cast<std::size_t>(got)) ||
+      hello.capability_count > CapabilityTable::kMaxEntries || hello.queue_limit == 0 ||
+      !completions)
+    return make_error(ErrorCode::ProtocolMismatch, protocol::kVersion,
+                      hello.header.magic == protocol::kMagic ? hello.header.version : 0);
+  UniqueFd wakeup(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!wakeup)
+    return unavailable(errno);
+  return std::make_unique<UnixTransport>(std::move(socket), std::move(completions),
+                                         std::move(server), std::move(wakeup), hello);
+}
+
+} // namespace simaai::runtime

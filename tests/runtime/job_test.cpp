@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Life of a job: states, retention of buffers, timeouts, loss of the device.
+#include <gtest/gtest.h>
+
+#include <simaai/runtime/device.h>
+
+#include "fake_transport.h"
+#include "jobs.h"
+
+namespace simaai::runtime::test {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr std::int64_t kElements = 16;
+
+struct Jobs : ::testing::Test {
+  FakeDevice fake{::testing::UnitTest::GetInstance()->current_test_info()->name()};
+  Device device = take(Device::open(fake.uri()));
+  Plan plan = cast_plan(kElements);
+  DmaBuf source = memory(kElements * 4);
+  DmaBuf destination = memory(kElements * 2);
+  Holding holding;
+
+  Job make() {
+    return take(device.make_job(plan, holding.bind(source), holding.bind(destination)));
+  }
+  Job submit() {
+    return take(device.submit(plan, holding.bind(source), holding.bind(destination)));
+  }
+  JobId last() { return fake.submitted().back().job; }
+  bool all_released() {
+    return eventually([&] { return holding.held() == 0; });
+  }
+};
+
+TEST_F(Jobs, GoFromPendingToCompleted) {
+  Job job = make();
+  EXPECT_EQ(job.state(), JobState::Pending);
+  EXPECT_TRUE(fake.submitted().empty());
+  EXPECT_EQ(code_of(job.wait(milliseconds(0))), ErrorCode::WrongState);
+  ASSERT_TRUE(job.submit().ok());
+  EXPECT_EQ(job.state(), JobState::Submitted);
+  EXPECT_EQ(code_of(job.submit()), ErrorCode::WrongState);
+  EXPECT_EQ(holding.held(), 2);
+  EXPECT_FALSE(job.poll());
+
+  Completion completion{last(), JobOutcome::Done, 0, 0, {}};
+  completion.counters.dma_bytes_in = 64;
+  completion.counters.route = 0x0101;
+  fake.complete(completion);
+  EXPECT_TRUE(job.wait(kDeadline).ok());
+  EXPECT_EQ(job.state(), JobState::Completed);
+  EXPECT_EQ(job.counters().dma_bytes_in, 64U);
+  EXPECT_EQ(job.counters().route, 0x0101U);
+  EXPECT_EQ(holding.held(), 0);
+  EXPECT_TRUE(job.wait(milliseconds(0)).ok());
+  EXPECT_EQ(parked_jobs(fake.uri()), 0U);
+}
+
+TEST_F(Jobs, HandOverThePacketAndItsRelocations) {
+  Job job = submit();
+  const Submission sent = fake.submitted().at(0);
+  const auto bytes = plan.packet()->bytes();
+  EXPECT_EQ(sent.packet.size(), bytes.size());
+  EXPECT_TRUE(std::equal(bytes.begin(), bytes.end(), sent.packet.begin()));
+  EXPECT_EQ(sent.relocations[0].packet_offset, 24U);
+  EXPECT_EQ(sent.relocations[0].fd, source.fd());
+  EXPECT_EQ(sent.relocations[0].length_bytes, kElements * 4U);
+  EXPECT_EQ(sent.relocations[0].access, kernels::ev74::RegionAccess::Read);
+  EXPECT_EQ(sent.relocations[1].packet_offset, 32U);
+  EXPECT_EQ(sent.relocations[1].fd, destination.fd());
+  EXPECT_EQ(sent.relocations[1].length_bytes, kElements * 2U);
+  EXPECT_EQ(sent.relocations[1].access, kernels::ev74::RegionAccess::Write);
+  fake.complete(sent.job);
+  EXPECT_TRUE(job.wait(kDeadline).ok());
+}
+
+TEST_F(Jobs, FailWithWhatTheDeviceSays) {
+  const struct {
+    JobOutcome outcome;
+    ErrorCode code;
+  } cases[] = {{JobOutcome::Entry, ErrorCode::EntryRefused},
+               {JobOutcome::Fault, ErrorCode::DeviceFault},
+               {JobOutcome::Refused, ErrorCode::JobRefused},
+               {JobOutcome::Overfull, ErrorCode::QueueFull}};
+  for (const auto& one : cases) {
+    Job job = submit();
+    fake.complete(Completion{last(), one.outcome, 48, 7, {}});
+    const Status status = job.wait(kDeadline);
+    EXPECT_EQ(code_of(status), one.code);
+    EXPECT_EQ(job.state(), JobState::Failed);
+    EXPECT_EQ(holding.held(), 0);
+    if (one.outcome == JobOutcome::Entry) {
+      EXPECT_EQ(status.error().found, 48);
+    }
+  }
+}
+
+TEST_F(Jobs, KeepTheirBuffersAfterATimeoutUntilTheLateCompletion) {
+  Job job = submit();
+  const Status status = job.wait(milliseconds(1));
+  EXPECT_EQ(code_of(status), ErrorCode::TimedOut);
+  EXPECT_EQ(job.state(), JobState::Parked);
+  EXPECT_EQ(holding.held(), 2);
+  EXPECT_EQ(parked_jobs(fake.uri()), 1U);
+  // Completions of other jobs are no permission either.
+  fake.complete(last() + 1000);
+  EXPECT_FALSE(job.poll());
+  EXPECT_EQ(holding.held(), 2);
+
+  fake.complete(last());
+  EXPECT_TRUE(all_released());
+  EXPECT_EQ(code_of(job.wait(kDeadline)), ErrorCode::TimedOut);
+  EXPECT_EQ(job.state(), JobState::Failed);
+  EXPECT_EQ(parked_jobs(fake.uri()), 0U);
+}
+
+TEST_F(Jobs, WhoseHandleIsDroppedKeepTheirBuffers) {
+  { const Job job = submit(); }
+  EXPECT_EQ(holding.held(), 2);
+  EXPECT_EQ(parked_jobs(fake.uri()), 1U);
+  fake.complete(last());
+  EXPECT_TRUE(all_released());
+  {
+    const Job pending = make();
+    EXPECT_EQ(holding.held(), 2);
+  }
+  EXPECT_EQ(holding.held(), 0);
+}
+
+TEST_F(Jobs, RetireWhenTheDeviceHandleIsGone) {
+  {
+    const Job job = submit();
+    device = Device();
+  }
+  EXPECT_EQ(holding.held(), 2);
+  fake.complete(last());
+  EXPECT_TRUE(all_released());
+}
+
+TEST_F(Jobs, ThatTimedOutDoNotDisturbOthers) {
+  Job slow = submit();
+  const JobId slow_id = last();
+  EXPECT_EQ(code_of(slow.wait(milliseconds(0))), ErrorCode::TimedOut);
+  for (int round = 0; round < 20; ++round) {
+    Job quick = submit();
+    fake.complete(last());
+    EXPECT_TRUE(quick.wait(kDeadline).ok());
+  }
+  EXPECT_EQ(slow.state(), JobState::Parked);
+  fake.complete(slow_id);
+  EXPECT_TRUE(all_released());
+}
+
+TEST_F(Jobs, FailWhenTheDeviceIsLostAndReleaseWhenItStopped) {
+  Job first = submit();
+  Job second = submit();
+  Job pending = make();
+  fake.lose();
+  EXPECT_EQ(code_of(first.wait(kDeadline)), ErrorCode::DeviceLost);
+  EXPECT_EQ(first.state(), JobState::Parked);
+  EXPECT_EQ(code_of(second.wait(milliseconds(0))), ErrorCode::DeviceLost);
+  EXPECT_TRUE(device.lost());
+  EXPECT_EQ(code_of(pending.submit()), ErrorCode::DeviceLost);
+  EXPECT_EQ(pending.state(), JobState::Failed);
+  EXPECT_EQ(holding.held(), 4);
+  EXPECT_EQ(parked_jobs(fake.uri()), 2U);
+  EXPECT_EQ(code_of(device.make_job(plan, bind(source), bind(destination))), ErrorCode::DeviceLost);
+
+  fake.stop();
+  EXPECT_TRUE(all_released());
+  EXPECT_EQ(first.state(), JobState::Failed);
+  EXPECT_EQ(parked_jobs(fake.uri()), 0U);
+
+  // The same URI is a new connection.
+  device = take(Device::open(fake.uri()));
+  EXPECT_FALSE(device.lost());
+  Job again = submit();
+  fake.complete(last());
+  EXPECT_TRUE(again.wait(kDeadline).ok());
+}
+
+TEST_F(Jobs, StayParkedForeverWhereNobodyConfirms) {
+  Job job = submit();
+  fake.lose();
+  EXPECT_EQ(code_of(job.wait(kDeadline)), ErrorCode::DeviceLost);
+  fake.exhaust();
+  EXPECT_EQ(code_of(job.wait(kDeadline)), ErrorCode::DeviceLost);
+  device = Device();
+  job = Job();
+  EXPECT_EQ(holding.held(), 2);
+  EXPECT_EQ(parked_jobs(fake.uri()), 1U);
+  // A new connection does not free what the old one holds.
+  device = take(Device::open(fake.uri()));
+  EXPECT_EQ(parked_jobs(fake.uri()), 1U);
+  EXPECT_EQ(holding.held(), 2);
+}
+
+TEST_F(Jobs, CanBeTriedAgainWhenTheQueueWasFull) {
+  Error full;
+  full.code = ErrorCode::QueueFull;
+  fake.refuse_with(full);
+  Job job = make();
+  EXPECT_EQ(code_of(job.submit()), ErrorCode::QueueFull);
+  EXPECT_EQ(job.state(), JobState::Pending);
+  EXPECT_EQ(holding.held(), 2);
+  fake.accept_again();
+  ASSERT_TRUE(job.submit().ok());
+  fake.complete(last());
+  EXPECT_TRUE(job.wait(kDeadline).ok());
+
+  Error broken;
+  broken.code = ErrorCode::AddressSpaceFull;
+  fake.refuse_with(broken);
+  Job other = make();
+  EXPECT_EQ(code_of(other.submit()), ErrorCode::AddressSpaceFull);
+  EXPECT_EQ(other.state(), JobState::Failed);
+  EXPECT_EQ(holding.held(), 0);
+}
+
+TEST_F(Jobs, AreBoundedInNumber) {
+  std::vector<Job> jobs;
+  for (std::size_t i = 0; i < Device::kMaxJobs; ++i)
+    jobs.push_back(submit());
+  EXPECT_EQ(code_of(device.make_job(plan, bind(source), bind(destination))), ErrorCode::QueueFull);
+  for (const Submission& sent : fake.submitted())
+    fake.complete(sent.job);
+  for (Job& job : jobs)
+    EXPECT_TRUE(job.wait(kDeadline).ok());
+  // A slot is free again when the handle is gone too.
+  EXPECT_EQ(code_of(device.make_job(plan, bind(source), bind(destination))), ErrorCode::QueueFull);
+  jobs.pop_back();
+  EXPECT_EQ(make().state(), JobState::Pending);
+}
+
+TEST_F(Jobs, WithoutWorkAreCompleteAtOnce) {
+  Job job = take(device.submit(cast_plan(0), {}, {}));
+  EXPECT_EQ(job.state(), JobState::Completed);
+  EXPECT_TRUE(job.wait(milliseconds(0)).ok());
+  EXPECT_TRUE(fake.submitted().empty());
+  EXPECT_TRUE(device.run(cast_plan(0), {}, {}, milliseconds(0)).ok());
+}
+
+TEST_F(Jobs, OfA65PlansAreRefused) {
+  EXPECT_EQ(
+      code_of(device.make_job(cast_plan(kElements, Backend::A65), bind(source), bind(destination))),
+      ErrorCode::WrongBackend);
+}
+
+TEST(Devices, AreSharedWhileTheyLive) {
+  FakeDevice fake("shared");
+  const Device first = take(Device::open(fake.uri()));
+  const Device second = take(Device::open(fake.uri()));
+  const Plan plan = cast_plan(kElements);
+  const DmaBuf source = memory(64);
+  const DmaBuf destination = memory(64);
+  Job a = take(first.submit(plan, bind(source), bind(destination)));
+  Job b = take(second.submit(plan, bind(source), bind(destination)));
+  ASSERT_EQ(fake.submitted().size(), 2U);
+  EXPECT_NE(fake.submitted()[0].job, fake.submitted()[1].job);
+  fake.complete(fake.submitted()[1].job);
+  fake.complete(fake.submitted()[0].job);
+  EXPECT_TRUE(a.wait(kDeadline).ok());
+  EXPECT_TRUE(b.wait(kDeadline).ok());
+}
+
+TEST(Devices, ThatDoNotExistAreNamed) {
+  EXPECT_EQ(code_of(Device::open("nothing:there")), ErrorCode::UnknownScheme);
+  EXPECT_EQ(code_of(Device::open("")), ErrorCode::UnknownScheme);
+  EXPECT_EQ(code_of(Device::open("unix:")), ErrorCode::DeviceUnavailable);
+  EXPECT_EQ(code_of(Device::open("unix:/nonexistent/ev74")), ErrorCode::DeviceUnavailable);
+  EXPECT_EQ(code_of(Device::open("unix:/" + std::string(200, 'x'))), ErrorCode::DeviceUnavailable);
+  EXPECT_EQ(parked_jobs("unix:/nonexistent/ev74"), 0U);
+}
+
+} // namespace
+} // namespace simaai::runtime::test
