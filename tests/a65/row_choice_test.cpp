@@ -26,11 +26,30 @@ struct Call {
 };
 std::vector<Call>* recorded = nullptr;
 
+/// Records the rows of a panel one by one.
+void record_panel(const char* name, const TilePanel& panel) {
+  for (std::int64_t segment = 0; segment < panel.segments; ++segment)
+    for (std::int64_t run = 0; run < panel.runs; ++run) {
+      TileRow row = panel.row;
+      row.src += segment * row.pixels * row.pixel_stride_bytes +
+                 run * row.channels * row.channel_stride_bytes;
+      row.dst += segment * panel.segment_tile_bytes + run * panel.run_tile_bytes;
+      if (run + 1 == panel.runs)
+        row.channels = panel.last_channels;
+      recorded->push_back({name, row});
+    }
+}
+
+/// Only writers are recorded.
 RowTable recording_table() {
   RowTable table;
+#define SIMAAI_RECORD_PANEL(name, from, to)                                                        \
+  table.name = [](const TilePanel& panel) noexcept { record_panel(#name, panel); };
 #define SIMAAI_RECORD(name, from, to)                                                              \
   table.name = [](const TileRow& row) noexcept { recorded->push_back({#name, row}); };
+  SIMAAI_A65_PANEL_WRITERS(SIMAAI_RECORD_PANEL)
   SIMAAI_A65_TILE_ROWS(SIMAAI_RECORD)
+#undef SIMAAI_RECORD_PANEL
 #undef SIMAAI_RECORD
   return table;
 }

@@ -15,9 +15,9 @@ using core::kAxisH;
 using core::kAxisW;
 using core::TileStorage;
 
-/// Pixels a call when one call covers one channel tile out of several: enough to amortise the call,
-/// few enough to keep the input block in the first-level cache.
-constexpr std::int64_t kBlockPixels = 16;
+/// Bytes read and written from which the output is written past the cache. Below it would wait for
+/// memory although its reader finds it in cache; above it is evicted before it is read again.
+constexpr std::int64_t kStreamBytes = std::int64_t{1} << 20;
 
 /// Extents and linear strides by tile axis.
 struct Spatial {
@@ -101,27 +101,20 @@ bool is_one_pixel(const core::TileGeometry& geometry) noexcept {
          geometry.extent[kAxisH] == 1 && geometry.extent[kAxisW] == 1;
 }
 
-/// Order of the walk: with several channel runs a pixel, storage order would read (or write) each
-/// linear cache line once a run.
-TileWalkFn choose_walk(const TileState& state, const TileWalks& walks,
-                       bool contiguous_channels) noexcept {
-  const core::TileGeometry& geometry = state.geometry;
-  if (contiguous_channels && is_one_pixel(geometry))
-    return walks.channels;
-  const bool several_runs =
-      geometry.tiles(kAxisC) > 1 ||
-      (geometry.storage == TileStorage::CBlocked && geometry.tile[kAxisC] > core::kChannelBlock);
-  return several_runs && contiguous_channels ? walks.pixels : walks.tiles;
+/// Kernels for runs of 1, 2, 3 and more contiguous channels.
+using KernelsByChannels = std::array<TilePanelFn, 4>;
+
+KernelsByChannels same_kernel(TilePanelFn kernel) noexcept {
+  return {kernel, kernel, kernel, kernel};
 }
 
-/// Kernels of one source type in the order of TileState::kernels, and the variants that replace
-/// them.
+/// Kernels of one source type.
 struct WriterRows {
-  std::array<TileRowFn, 4> contiguous;
+  KernelsByChannels contiguous;
   TileRowFn gather;
-  TileRowFn channels;
-  TileRowFn pad16_c1;
-  TileRowFn pad16_c3;
+  TilePanelFn channels;
+  TilePanelFn pad16_c1;
+  TilePanelFn pad16_c3;
 };
 
 WriterRows writer_rows(const RowTable& rows, DType from) noexcept {
@@ -152,16 +145,12 @@ WriterRows writer_rows(const RowTable& rows, DType from) noexcept {
   case DType::Int32:
     break;
   }
-  return {{rows.i8_i8_tiled, rows.i8_i8_tiled, rows.i8_i8_tiled, rows.i8_i8_tiled},
-          rows.i8_i8_gather,
-          rows.i8_i8_tiled,
-          nullptr,
-          nullptr};
+  return {same_kernel(rows.i8_i8_tiled), rows.i8_i8_gather, rows.i8_i8_channels, nullptr, nullptr};
 }
 
 /// The direct writer for image rows of one or three channels in one padded tile, or null.
-TileRowFn direct_pad16(const WriterRows& rows, const TileState& state,
-                       const LinearTraits& linear) noexcept {
+TilePanelFn direct_pad16(const WriterRows& rows, const TileState& state,
+                         const LinearTraits& linear) noexcept {
   const core::TileGeometry& geometry = state.geometry;
   const std::int64_t channels = geometry.extent[kAxisC];
   // First: an empty tensor may have extents whose product does not fit.
@@ -175,8 +164,69 @@ TileRowFn direct_pad16(const WriterRows& rows, const TileState& state,
   return channels == 1 ? rows.pad16_c1 : rows.pad16_c3;
 }
 
-std::array<TileRowFn, 4> same_kernel(TileRowFn kernel) noexcept {
-  return {kernel, kernel, kernel, kernel};
+/// The group of `visits` channel tiles of `channels` channels each.
+ChannelGroup group_of(const core::TileGeometry& geometry, const KernelsByChannels& kernels,
+                      std::int64_t first_tile, std::int64_t visits,
+                      std::int64_t channels) noexcept {
+  ChannelGroup group{};
+  group.first_tile = first_tile;
+  group.visits = visits;
+  const bool blocks = geometry.storage == TileStorage::CBlocked && channels > core::kChannelBlock;
+  group.channels = blocks ? core::kChannelBlock : channels;
+  group.runs = (channels + group.channels - 1) / group.channels;
+  group.last_channels = channels - (group.runs - 1) * group.channels;
+  group.stored_channels = geometry.plane_stride(group.channels);
+  group.kernel = kernels[static_cast<std::size_t>(group.channels < 4 ? group.channels - 1 : 3)];
+  return group;
+}
+
+/// Channel tiles as groups: full ones are the runs of one panel unless they consist of blocks; a
+/// partial one that is stored like them joins them.
+void make_groups(const KernelsByChannels& kernels, TileState* state) noexcept {
+  const core::TileGeometry& geometry = state->geometry;
+  const std::int64_t channels = geometry.tile[kAxisC];
+  const std::int64_t full = geometry.full_tiles[kAxisC];
+  const std::int64_t partial = geometry.partial[kAxisC];
+  state->groups[0] = group_of(geometry, kernels, 0, full, channels);
+  state->group_count = 1;
+  bool joined = partial == 0;
+  if (state->groups[0].runs == 1) {
+    ChannelGroup& group = state->groups[0];
+    group.runs_are_tiles = true;
+    group.visits = 1;
+    group.runs = full;
+    if (!joined && channels > 3 && geometry.plane_stride(partial) == group.stored_channels) {
+      joined = true;
+      ++group.runs;
+      group.last_channels = partial;
+    }
+  }
+  if (!joined)
+    state->groups[state->group_count++] = group_of(geometry, kernels, full, 1, partial);
+}
+
+bool has_tails(const core::TileGeometry& geometry) noexcept {
+  for (unsigned mask = 0; mask < 16; ++mask) {
+    if (geometry.tile_bytes[mask] == 0)
+      continue;
+    std::int64_t used = geometry.planes;
+    for (core::TileAxis axis = 0; axis < core::kTileAxes; ++axis) {
+      const std::int64_t extent =
+          (mask >> axis & 1U) != 0 ? geometry.partial[axis] : geometry.tile[axis];
+      used *= axis == kAxisC ? geometry.stored_channels(extent) : extent;
+    }
+    if (geometry.tile_bytes[mask] != used)
+      return true;
+  }
+  return false;
+}
+
+/// What both directions choose alike.
+void choose_common(const ops::PortPlan& plan, TileState* state) noexcept {
+  if (plan.empty())
+    return;
+  state->has_tails = has_tails(state->geometry);
+  state->stream = plan.input_requirement().bytes + plan.output_requirement().bytes >= kStreamBytes;
 }
 
 } // namespace
@@ -185,39 +235,44 @@ TileState prepare_writer(const ops::PortPlan& plan, const RowTable& rows,
                          std::uint8_t fill) noexcept {
   TileState state;
   state.fill = fill;
-  state.block_pixels = kBlockPixels;
   derive_state_geometry(plan.output(), plan.input(), &state);
   const LinearTraits linear = linear_traits(plan.input(), state);
   const WriterRows choice = writer_rows(rows, plan.input().dtype);
-  state.walk = choose_walk(state, writer_walks(), linear.contiguous_channels);
-  if (const TileRowFn direct = direct_pad16(choice, state, linear))
-    state.kernels = same_kernel(direct);
-  else if (!linear.contiguous_channels)
-    state.kernels = same_kernel(choice.gather);
-  else if (state.walk == writer_walks().channels)
-    state.kernels = same_kernel(choice.channels);
-  else
-    state.kernels = choice.contiguous;
+  choose_common(plan, &state);
+  state.walk = linear.contiguous_channels ? writer_walks().lines : writer_walks().tiles;
+  state.row_kernel = choice.gather;
+  if (plan.empty())
+    return state;
+  if (const TilePanelFn direct = direct_pad16(choice, state, linear)) {
+    make_groups(same_kernel(direct), &state);
+  } else if (linear.contiguous_channels && is_one_pixel(state.geometry)) {
+    state.walk = writer_channel_walk();
+    make_groups(same_kernel(choice.channels), &state);
+  } else {
+    make_groups(choice.contiguous, &state);
+  }
   return state;
 }
 
 TileState prepare_reader(const ops::PortPlan& plan, const RowTable& rows) noexcept {
   TileState state;
-  state.block_pixels = kBlockPixels;
   derive_state_geometry(plan.input(), plan.output(), &state);
   const LinearTraits linear = linear_traits(plan.output(), state);
-  state.walk = choose_walk(state, reader_walks(), linear.contiguous_channels);
-  const bool contiguous = linear.contiguous_channels;
-  if (plan.input().dtype == DType::Int8)
-    state.kernels = same_kernel(contiguous ? rows.i8_i8_untiled : rows.i8_i8_scatter);
-  else if (plan.output().dtype == DType::Float32)
-    state.kernels = contiguous ? std::array{rows.bf16_f32_untiled_c1, rows.bf16_f32_untiled_c2,
-                                            rows.bf16_f32_untiled_c3, rows.bf16_f32_untiled}
-                               : same_kernel(rows.bf16_f32_scatter);
-  else
-    state.kernels = contiguous ? std::array{rows.bf16_bf16_untiled_c1, rows.bf16_bf16_untiled_c2,
-                                            rows.bf16_bf16_untiled_c3, rows.bf16_bf16_untiled}
-                               : same_kernel(rows.bf16_bf16_scatter);
+  choose_common(plan, &state);
+  state.walk = linear.contiguous_channels ? reader_walks().lines : reader_walks().tiles;
+  KernelsByChannels kernels = same_kernel(rows.i8_i8_untiled);
+  state.row_kernel = rows.i8_i8_scatter;
+  if (plan.output().dtype == DType::Float32) {
+    kernels = {rows.bf16_f32_untiled_c1, rows.bf16_f32_untiled_c2, rows.bf16_f32_untiled_c3,
+               rows.bf16_f32_untiled};
+    state.row_kernel = rows.bf16_f32_scatter;
+  } else if (plan.output().dtype == DType::BFloat16) {
+    kernels = {rows.bf16_bf16_untiled_c1, rows.bf16_bf16_untiled_c2, rows.bf16_bf16_untiled_c3,
+               rows.bf16_bf16_untiled};
+    state.row_kernel = rows.bf16_bf16_scatter;
+  }
+  if (!plan.empty())
+    make_groups(kernels, &state);
   return state;
 }
 

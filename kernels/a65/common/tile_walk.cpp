@@ -61,6 +61,14 @@ template <Direction kDirection>
   return row;
 }
 
+[[nodiscard]] TilePanel panel_template(const TileState& state) noexcept {
+  TilePanel panel{};
+  panel.row = row_template(state);
+  panel.planes = state.geometry.planes;
+  panel.stream = state.stream;
+  return panel;
+}
+
 /// Channels of `actual` that one row call handles: all, or one block.
 [[nodiscard]] std::int64_t run_channels(const TileGeometry& geometry,
                                         std::int64_t actual) noexcept {
@@ -121,7 +129,6 @@ void visit_tile(const TileState& state, const TileIndex& index, const Place<kDir
     row->channels = smaller(run, channels - c);
     row->stored_channels = geometry.plane_stride(row->channels);
     const std::int64_t row_bytes = row->pixels * row->stored_channels * geometry.planes;
-    const TileRowFn kernel = state.kernel(row->channels);
     for (std::int64_t d = 0; d < depth; ++d)
       for (std::int64_t h = 0; h < height; ++h) {
         moved(place,
@@ -129,7 +136,7 @@ void visit_tile(const TileState& state, const TileIndex& index, const Place<kDir
                   c * state.stride_bytes[kAxisC],
               tile_offset)
             .point(row);
-        kernel(*row);
+        state.row_kernel(*row);
         tile_offset += row_bytes;
       }
   }
@@ -148,78 +155,105 @@ void walk_tiles(const TileState& state, const std::byte* src, std::byte* dst) no
       const auto place = moved(base, offset, tile_offset);
       visit_tile(state, index, place, &row);
       if constexpr (kDirection == Direction::Write)
-        zero_tail(geometry, index, place.tile);
+        if (state.has_tails)
+          zero_tail(geometry, index, place.tile);
       tile_offset += geometry.bytes_of_tile(index);
     });
   });
 }
 
-/// A line of pixels along W within one W tile, at the first channel.
+/// One line of pixels along W.
 template <Direction kDirection> struct Line {
-  Place<kDirection> place;   ///< tile pointer: start of the slice
-  std::int64_t full_base;    ///< offset of the line's tile for channel tile 0, of full channels
-  std::int64_t partial_base; ///< same, of partial channels
-  std::int64_t first_pixel;  ///< of the line within its tile
-  std::int64_t pixels;       ///< along the line
-  std::int64_t tile_pixels;  ///< in the whole tile
+  Place<kDirection>
+      place;              ///< linear pointer: first pixel and channel; tile pointer: start of slice
+  TileIndex index;        ///< of the tiles that the line runs through; W and C are 0
+  std::int64_t row;       ///< of the line within its tiles
+  std::int64_t tile_rows; ///< in the whole tile
 };
 
-/// All channels of one block of pixels.
+/// Part of a line: `segments` W tiles from `first_tile` on, `pixels` of each from `first_pixel` on.
+struct Span {
+  std::int64_t first_tile;
+  std::int64_t segments;
+  std::int64_t first_pixel;
+  std::int64_t pixels;
+};
+
+/// All channels of a part of a line.
 template <Direction kDirection>
-void visit_block(const TileState& state, const Line<kDirection>& line, std::int64_t first,
-                 TileRow* row) noexcept {
+void visit_span(const TileState& state, const Line<kDirection>& line, const Span& span,
+                TilePanel* panel) noexcept {
   const TileGeometry& geometry = state.geometry;
-  row->pixels = smaller(state.block_pixels, line.pixels - first);
-  const std::int64_t pixel_offset = first * row->pixel_stride_bytes;
-  for (std::int64_t ic = 0; ic < geometry.tiles(kAxisC); ++ic) {
-    const bool full = ic < geometry.full_tiles[kAxisC];
-    const std::int64_t channels = geometry.tile_extent(kAxisC, ic);
-    const std::int64_t run = run_channels(geometry, channels);
-    std::int64_t tile_offset =
-        ic * geometry.slab_bytes[0] + (full ? line.full_base : line.partial_base);
-    for (std::int64_t c = 0; c < channels; c += run) {
-      row->channels = smaller(run, channels - c);
-      row->stored_channels = geometry.plane_stride(row->channels);
-      const std::int64_t pixel_bytes = row->stored_channels * geometry.planes;
-      moved(line.place, pixel_offset + (ic * geometry.tile[kAxisC] + c) * row->channel_stride_bytes,
-            tile_offset + (line.first_pixel + first) * pixel_bytes)
-          .point(row);
-      state.kernel(row->channels)(*row);
-      tile_offset += line.tile_pixels * pixel_bytes;
+  const std::int64_t width = geometry.tile_extent(kAxisW, span.first_tile);
+  const std::int64_t linear_offset =
+      (span.first_tile * geometry.tile[kAxisW] + span.first_pixel) * panel->row.pixel_stride_bytes;
+  TileIndex index = line.index;
+  index.at[kAxisW] = span.first_tile;
+  panel->segments = span.segments;
+  panel->row.pixels = span.pixels;
+  for (std::size_t slot = 0; slot < state.group_count; ++slot) {
+    const ChannelGroup& group = state.groups[slot];
+    const std::int64_t pixel_bytes = group.stored_channels * geometry.planes;
+    panel->row.channels = group.channels;
+    panel->row.stored_channels = group.stored_channels;
+    panel->runs = group.runs;
+    panel->last_channels = group.last_channels;
+    panel->run_tile_bytes =
+        group.runs_are_tiles ? geometry.slab_bytes[0] : line.tile_rows * width * pixel_bytes;
+    for (std::int64_t visit = 0; visit < group.visits; ++visit) {
+      index.at[kAxisC] = group.first_tile + visit;
+      panel->segment_tile_bytes = geometry.bytes_of_tile(index);
+      moved(line.place,
+            linear_offset +
+                index.at[kAxisC] * geometry.tile[kAxisC] * panel->row.channel_stride_bytes,
+            geometry.tile_offset(index) + (line.row * width + span.first_pixel) * pixel_bytes)
+          .point(&panel->row);
+      group.kernel(*panel);
     }
   }
 }
 
-/// One line of pixels along W across all W tiles; `index` holds D and H of the tile, `pixel_row`
-/// the row within it.
+/// One line. With one panel for all channels, all full W tiles at once; otherwise in blocks of pixels,
+/// so that linear cache lines are used up while they are near.
 template <Direction kDirection>
-void visit_line(const TileState& state, TileIndex index, std::int64_t pixel_row,
-                std::int64_t tile_rows, const Place<kDirection>& place, TileRow* row) noexcept {
+void visit_line(const TileState& state, const Line<kDirection>& line, TilePanel* panel) noexcept {
+  constexpr std::int64_t kBlockPixels = 32;
   const TileGeometry& geometry = state.geometry;
-  const std::int64_t partial_ic = geometry.full_tiles[kAxisC];
-  for (index.at[kAxisW] = 0; index.at[kAxisW] < geometry.tiles(kAxisW); ++index.at[kAxisW]) {
-    const std::int64_t width = geometry.tile_extent(kAxisW, index.at[kAxisW]);
-    TileIndex partial = index;
-    partial.at[kAxisC] = partial_ic;
-    const Line<kDirection> line{
-        moved(place, index.at[kAxisW] * geometry.tile[kAxisW] * row->pixel_stride_bytes, 0),
-        geometry.tile_offset(index),
-        geometry.partial[kAxisC] != 0
-            ? geometry.tile_offset(partial) - partial_ic * geometry.slab_bytes[0]
-            : 0,
-        pixel_row * width,
-        width,
-        tile_rows * width};
-    for (std::int64_t first = 0; first < width; first += state.block_pixels)
-      visit_block(state, line, first, row);
+  if (state.group_count == 1 && state.groups[0].visits == 1) {
+    const std::int64_t full = geometry.full_tiles[kAxisW];
+    if (full != 0)
+      visit_span(state, line, {0, full, 0, geometry.tile[kAxisW]}, panel);
+    if (geometry.partial[kAxisW] != 0)
+      visit_span(state, line, {full, 1, 0, geometry.partial[kAxisW]}, panel);
+    return;
+  }
+  for (std::int64_t tile = 0; tile < geometry.tiles(kAxisW); ++tile) {
+    const std::int64_t width = geometry.tile_extent(kAxisW, tile);
+    for (std::int64_t first = 0; first < width; first += kBlockPixels)
+      visit_span(state, line, {tile, 1, first, smaller(kBlockPixels, width - first)}, panel);
   }
 }
 
+/// Zeroes the tails of all tiles of a slice.
+void zero_tails(const TileGeometry& geometry, std::byte* tile) noexcept {
+  for_each_tile(geometry, [&](const TileIndex& index) {
+    zero_tail(geometry, index, tile);
+    tile += geometry.bytes_of_tile(index);
+  });
+}
+
+/// Stores that bypass the cache become visible in order with all later ones.
+void finish_streaming() noexcept {
+#if defined(__x86_64__)
+  __builtin_ia32_sfence();
+#endif
+}
+
 template <Direction kDirection>
-void walk_pixels(const TileState& state, const std::byte* src, std::byte* dst) noexcept {
+void walk_lines(const TileState& state, const std::byte* src, std::byte* dst) noexcept {
   const TileGeometry& geometry = state.geometry;
   const auto base = Place<kDirection>::of(src, dst);
-  TileRow row = row_template(state);
+  TilePanel panel = panel_template(state);
   for_each_slice(state, [&](std::int64_t linear, std::int64_t slice_offset) {
     const auto slice = moved(base, linear, slice_offset);
     for (std::int64_t d = 0; d < geometry.extent[kAxisD]; ++d)
@@ -227,46 +261,54 @@ void walk_pixels(const TileState& state, const std::byte* src, std::byte* dst) n
         TileIndex index{};
         index.at[kAxisD] = d / geometry.tile[kAxisD];
         index.at[kAxisH] = h / geometry.tile[kAxisH];
-        const std::int64_t depth = geometry.tile_extent(kAxisD, index.at[kAxisD]);
         const std::int64_t height = geometry.tile_extent(kAxisH, index.at[kAxisH]);
-        const std::int64_t pixel_row =
-            d % geometry.tile[kAxisD] * height + h % geometry.tile[kAxisH];
-        const auto place =
-            moved(slice, d * state.stride_bytes[kAxisD] + h * state.stride_bytes[kAxisH], 0);
-        visit_line(state, index, pixel_row, depth * height, place, &row);
+        visit_line<kDirection>(
+            state,
+            {moved(slice, d * state.stride_bytes[kAxisD] + h * state.stride_bytes[kAxisH], 0),
+             index, d % geometry.tile[kAxisD] * height + h % geometry.tile[kAxisH],
+             geometry.tile_extent(kAxisD, index.at[kAxisD]) * height},
+            &panel);
       }
-    if constexpr (kDirection == Direction::Write) {
-      std::byte* tile = slice.tile;
-      for_each_tile(geometry, [&](const TileIndex& index) {
-        zero_tail(geometry, index, tile);
-        tile += geometry.bytes_of_tile(index);
-      });
-    }
+    if constexpr (kDirection == Direction::Write)
+      if (state.has_tails)
+        zero_tails(geometry, slice.tile);
   });
+  if (state.stream)
+    finish_streaming();
 }
 
-template <Direction kDirection>
-void walk_channels(const TileState& state, const std::byte* src, std::byte* dst) noexcept {
+void write_channels(const TileState& state, const std::byte* src, std::byte* dst) noexcept {
   const TileGeometry& geometry = state.geometry;
-  auto place = Place<kDirection>::of(src, dst);
-  TileRow row = row_template(state);
+  const TilePanelFn kernel = state.groups[0].kernel;
+  TilePanel panel = panel_template(state);
+  TileRow& row = panel.row;
+  row.src = src;
+  row.dst = dst;
+  row.pixels = 1;
+  panel.segments = 1;
+  panel.runs = 1;
   TileIndex index{};
   for (; index.at[kAxisC] < geometry.tiles(kAxisC); ++index.at[kAxisC]) {
-    visit_tile(state, index, place, &row);
-    if constexpr (kDirection == Direction::Write)
-      zero_tail(geometry, index, place.tile);
-    place = moved(place, geometry.tile[kAxisC] * row.channel_stride_bytes,
-                  geometry.bytes_of_tile(index));
+    row.channels = geometry.tile_extent(kAxisC, index.at[kAxisC]);
+    row.stored_channels = geometry.plane_stride(row.channels);
+    panel.last_channels = row.channels;
+    kernel(panel);
+    if (state.has_tails)
+      zero_tail(geometry, index, row.dst);
+    row.src += row.channels * row.channel_stride_bytes;
+    row.dst += geometry.bytes_of_tile(index);
   }
 }
 
 template <Direction kDirection> constexpr TileWalks walks() noexcept {
-  return {walk_tiles<kDirection>, walk_pixels<kDirection>, walk_channels<kDirection>};
+  return {walk_tiles<kDirection>, walk_lines<kDirection>};
 }
 
 } // namespace
 
 TileWalks writer_walks() noexcept { return walks<Direction::Write>(); }
+
+TileWalkFn writer_channel_walk() noexcept { return write_channels; }
 
 TileWalks reader_walks() noexcept { return walks<Direction::Read>(); }
 

@@ -16,21 +16,31 @@ struct TileState;
 /// Visits the whole tensor in one order and direction. Pointers are the bases of the two ports.
 using TileWalkFn = void (*)(const TileState& state, const std::byte* src, std::byte* dst) noexcept;
 
+/// Consecutive channel tiles that the walk along lines visits in the same way.
+struct ChannelGroup {
+  TilePanelFn kernel;
+  std::int64_t first_tile;
+  std::int64_t visits; ///< panels a line segment, one channel tile further each
+  std::int64_t runs;   ///< channel runs of a panel
+  bool runs_are_tiles; ///< each run is a channel tile; otherwise a block of one
+  std::int64_t channels;
+  std::int64_t last_channels;   ///< of the last run
+  std::int64_t stored_channels; ///< of each run
+};
+
 /// Everything that execution needs, fixed in prepare. The geometry is private: spatial axes that
 /// continue each other are folded and unit axes dropped, which changes no byte.
 struct TileState {
   core::TileGeometry geometry{};
   std::array<std::int64_t, core::kTileAxes> stride_bytes{}; ///< linear side, D, H, W, C
   std::array<std::int64_t, core::kMaxAxes> outer_stride_bytes{};
-  /// Row kernels for runs of 1, 2, 3 and more channels.
-  std::array<TileRowFn, 4> kernels{};
   TileWalkFn walk = nullptr;
-  std::int64_t block_pixels = 0; ///< pixels a call in the pixel-order walk
+  TileRowFn row_kernel = nullptr;       ///< of the walk by tiles
+  std::array<ChannelGroup, 2> groups{}; ///< of the other walks
+  std::size_t group_count = 0;
+  bool has_tails = false; ///< some tile's span was rounded up
+  bool stream = false;    ///< the output does not fit in cache
   std::uint8_t fill = 0;
-
-  [[nodiscard]] TileRowFn kernel(std::int64_t channels) const noexcept {
-    return kernels[static_cast<std::size_t>(channels < 4 ? channels - 1 : 3)];
-  }
 };
 
 /// Runs the chosen walk. The plan has work and the buffers are checked.
@@ -40,13 +50,15 @@ inline void run_tiles(const TileState& state, const void* src, void* dst) noexce
 
 /// Visiting orders. The names say what is outermost within an outer slice.
 struct TileWalks {
-  TileWalkFn tiles;    ///< tile after tile in storage order, rows within
-  TileWalkFn pixels;   ///< linear pixel blocks, all channel tiles of each
-  TileWalkFn channels; ///< one pixel, channel tile after channel tile
+  TileWalkFn tiles; ///< tile after tile in storage order, rows within; any channel stride
+  TileWalkFn lines; ///< linear lines along W, all channels of each
 };
 
 /// Linear to tile; also zeroes alignment tails.
 [[nodiscard]] TileWalks writer_walks() noexcept;
+
+/// Linear to tile for one pixel: channel tile after channel tile, with the kernel of the first group.
+[[nodiscard]] TileWalkFn writer_channel_walk() noexcept;
 
 /// Tile to linear.
 [[nodiscard]] TileWalks reader_walks() noexcept;

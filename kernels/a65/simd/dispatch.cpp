@@ -42,6 +42,7 @@ RowTable completed_by(RowTable table, const RowTable& other) noexcept {
   if (table.name == nullptr)                                                                       \
     table.name = other.name;
   SIMAAI_A65_LINEAR_ROWS(SIMAAI_A65_FALL_BACK)
+  SIMAAI_A65_PANEL_ROWS(SIMAAI_A65_FALL_BACK)
   SIMAAI_A65_TILE_ROWS(SIMAAI_A65_FALL_BACK)
 #undef SIMAAI_A65_FALL_BACK
   return table;

@@ -18,6 +18,15 @@ namespace simaai::kernels::a65::detail::avx2 {
   return _mm256_loadu_si256(static_cast<const __m256i*>(static_cast<const void*>(from)));
 }
 
+/// Past the cache if so chosen; then `to` is aligned to 32.
+template <bool kStream> void put_256(std::byte* to, __m256i value) noexcept {
+  auto* const vector = static_cast<__m256i*>(static_cast<void*>(to));
+  if constexpr (kStream)
+    _mm256_stream_si256(vector, value);
+  else
+    _mm256_storeu_si256(vector, value);
+}
+
 inline void store_256(std::byte* to, __m256i value) noexcept {
   _mm256_storeu_si256(static_cast<__m256i*>(static_cast<void*>(to)), value);
 }
@@ -104,7 +113,32 @@ template <class Word> [[nodiscard]] Word load_word(const std::byte* from) noexce
   return _mm256_set_m128i(_mm_shuffle_epi8(end, shift_control(2 * (16 - count))), load_128(from));
 }
 
-// Source types: sixteen, eight or the first few channels as BFloat16 in 16-bit lanes.
+/// Bytes of both planes of sixteen 16-bit lanes in order: low ones in the lower half.
+[[nodiscard]] inline __m256i split_planes(__m256i lanes) noexcept {
+  const __m256i halves = _mm256_setr_epi8(0, 2, 4, 6, 8, 10, 12, 14, 1, 3, 5, 7, 9, 11, 13, 15, 0,
+                                          2, 4, 6, 8, 10, 12, 14, 1, 3, 5, 7, 9, 11, 13, 15);
+  return _mm256_permute4x64_epi64(_mm256_shuffle_epi8(lanes, halves), 0xd8);
+}
+
+/// The cast rule on sixteen values and their byte planes. High halves of `first` and `second` meet in
+/// alternating lanes, so that one rounding serves both: the sum of a low half and 0x7fff + lsb
+/// carries where the sum of it and 0x7ffe + lsb saturates.
+[[nodiscard]] inline __m256i planes_of_f32(__m256i first, __m256i second) noexcept {
+  const __m256i high = _mm256_blend_epi16(_mm256_srli_epi32(first, 16), second, 0xaa);
+  const __m256i low = _mm256_blend_epi16(first, _mm256_slli_epi32(second, 16), 0xaa);
+  const __m256i odd = _mm256_and_si256(high, _mm256_set1_epi16(1));
+  const __m256i bias = _mm256_add_epi16(odd, _mm256_set1_epi16(0x7ffe));
+  const __m256i carry = _mm256_cmpeq_epi16(_mm256_adds_epu16(low, bias), _mm256_set1_epi16(-1));
+  const __m256i lanes = _mm256_sub_epi16(high, carry);
+  // Per 128-bit lane: low bytes of four values of `first`, of `second`, then their high bytes.
+  const __m256i bytes = _mm256_setr_epi8(0, 4, 8, 12, 2, 6, 10, 14, 1, 5, 9, 13, 3, 7, 11, 15, 0, 4,
+                                         8, 12, 2, 6, 10, 14, 1, 5, 9, 13, 3, 7, 11, 15);
+  return _mm256_permutevar8x32_epi32(_mm256_shuffle_epi8(lanes, bytes),
+                                     _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
+}
+
+// Source types: sixteen, eight or the first few channels as BFloat16 in 16-bit lanes, and the byte
+// planes of sixteen, of the first few, and of sixteen in each of four pixels.
 
 struct F32 {
   static constexpr std::int64_t kBytes = 4;
@@ -122,6 +156,16 @@ struct F32 {
     const __m256i second = _mm256_maskload_epi32(lanes + 8, load_256(mask + 32));
     return narrow_32(round_f32(first), round_f32(second));
   }
+  static __m256i planes_16(const std::byte* from) noexcept {
+    return planes_of_f32(load_256(from), load_256(from + 32));
+  }
+  static __m256i planes_some(const std::byte* from, std::int64_t count) noexcept {
+    return split_planes(load_some(from, count));
+  }
+  static void planes_4x16(const std::byte* from, std::int64_t stride, __m256i* planes) noexcept {
+    for (int pixel = 0; pixel < 4; ++pixel)
+      planes[pixel] = planes_16(from + pixel * stride);
+  }
 };
 
 struct BF16 {
@@ -130,6 +174,24 @@ struct BF16 {
   static __m128i load_8(const std::byte* from) noexcept { return load_128(from); }
   static __m256i load_some(const std::byte* from, std::int64_t count) noexcept {
     return load_lanes_16(from, count);
+  }
+  static __m256i planes_16(const std::byte* from) noexcept { return split_planes(load_256(from)); }
+  static __m256i planes_some(const std::byte* from, std::int64_t count) noexcept {
+    return split_planes(load_some(from, count));
+  }
+  static void planes_4x16(const std::byte* from, std::int64_t stride, __m256i* planes) noexcept {
+    for (int pixel = 0; pixel < 4; ++pixel)
+      planes[pixel] = planes_16(from + pixel * stride);
+  }
+  /// Sixteen low and sixteen high bytes.
+  template <bool kStream> static void put_planes(std::byte* to, __m256i planes) noexcept {
+    const __m256i pairs = _mm256_setr_epi8(0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15, 0,
+                                           8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15);
+    put_256<kStream>(to, _mm256_shuffle_epi8(_mm256_permute4x64_epi64(planes, 0xd8), pairs));
+  }
+  static void store_1(std::byte* to, std::byte low, std::byte high) noexcept {
+    to[0] = low;
+    to[1] = high;
   }
   static void store_16(std::byte* to, __m128i first, __m128i second) noexcept {
     store_128(to, first);
@@ -142,6 +204,26 @@ struct BF16 {
 /// What F32 is as a destination.
 struct ToF32 {
   static constexpr std::int64_t kBytes = 4;
+  /// Sixteen low and sixteen high bytes. Each 128-bit lane gets both bytes of four channels of the
+  /// first eight and four of the second eight, then a shuffle spreads either group.
+  template <bool kStream> static void put_planes(std::byte* to, __m256i planes) noexcept {
+    constexpr char kNone = -128;
+    const __m256i first = _mm256_setr_epi8(kNone, kNone, 0, 8, kNone, kNone, 1, 9, kNone, kNone, 2,
+                                           10, kNone, kNone, 3, 11, kNone, kNone, 0, 8, kNone,
+                                           kNone, 1, 9, kNone, kNone, 2, 10, kNone, kNone, 3, 11);
+    const __m256i second = _mm256_setr_epi8(kNone, kNone, 4, 12, kNone, kNone, 5, 13, kNone, kNone,
+                                            6, 14, kNone, kNone, 7, 15, kNone, kNone, 4, 12, kNone,
+                                            kNone, 5, 13, kNone, kNone, 6, 14, kNone, kNone, 7, 15);
+    const __m256i lanes =
+        _mm256_permutevar8x32_epi32(planes, _mm256_setr_epi32(0, 2, 4, 6, 1, 3, 5, 7));
+    put_256<kStream>(to, _mm256_shuffle_epi8(lanes, first));
+    put_256<kStream>(to + 32, _mm256_shuffle_epi8(lanes, second));
+  }
+  static void store_1(std::byte* to, std::byte low, std::byte high) noexcept {
+    to[0] = to[1] = std::byte{0};
+    to[2] = low;
+    to[3] = high;
+  }
   static void store_16(std::byte* to, __m128i first, __m128i second) noexcept {
     store_8(to, first);
     store_8(to + 32, second);
@@ -168,22 +250,41 @@ struct F16 {
     return _mm256_set_m128i(_mm_unpackhi_epi8(low, high), _mm_unpacklo_epi8(low, high));
   }
 
-  /// Normal numbers and zeros by a short path; one other lane sends the group to the full rule.
-  static __m256i convert(__m256i bits) noexcept {
-    const __m256i sign = _mm256_and_si256(bits, _mm256_set1_epi16(INT16_MIN));
-    const __m256i magnitude = _mm256_xor_si256(bits, sign);
-    const __m256i zero = _mm256_cmpeq_epi16(magnitude, _mm256_setzero_si256());
-    // Normal: 0x0400 <= magnitude < 0x7c00, so magnitude - 0x0400 is below 0x7800 unsigned.
-    const __m256i above = _mm256_sub_epi16(magnitude, _mm256_set1_epi16(0x0400));
-    const __m256i other =
-        _mm256_cmpeq_epi16(_mm256_max_epu16(above, _mm256_set1_epi16(0x7800)), above);
-    if (_mm256_testc_si256(zero, other) == 0)
+  /// Normal numbers: the magnitude is rounded to its upper 12 bits and rebiased by 112 << 7. The
+  /// shift spreads the sign, which makes the bias of negative numbers its negative; 0x0000 has none.
+  static __m256i convert_normal(__m256i bits) noexcept {
+    const __m256i odd = _mm256_and_si256(_mm256_srli_epi16(bits, 3), _mm256_set1_epi16(1));
+    const __m256i sum = _mm256_add_epi16(bits, _mm256_add_epi16(odd, _mm256_set1_epi16(3)));
+    const __m256i bias = _mm256_sign_epi16(_mm256_set1_epi16(112 << 7), bits);
+    return _mm256_add_epi16(_mm256_srai_epi16(sum, 3), bias);
+  }
+
+  /// Exponent and fraction above those of the least normal number, doubled and unsigned: normal
+  /// numbers are below kOther, zeros are kZero, all others are neither.
+  static __m256i class_of(__m256i bits) noexcept {
+    return _mm256_sub_epi16(_mm256_add_epi16(bits, bits), _mm256_set1_epi16(0x0800));
+  }
+  static constexpr std::int16_t kOther = static_cast<std::int16_t>(0xf000);
+  static constexpr std::int16_t kZero = static_cast<std::int16_t>(0xf800);
+
+  /// No lane of the maximum of some classes belongs to anything but a normal number.
+  static bool all_normal(__m256i most) noexcept {
+    const __m256i other = _mm256_set1_epi16(kOther);
+    const __m256i found = _mm256_cmpeq_epi16(_mm256_max_epu16(most, other), most);
+    return _mm256_testz_si256(found, found) != 0;
+  }
+
+  /// Normal numbers and zeros of either sign; one other lane sends all to the full rule.
+  static __m256i convert_common(__m256i bits) noexcept {
+    const __m256i magnitude = class_of(bits);
+    const __m256i zero = _mm256_cmpeq_epi16(magnitude, _mm256_set1_epi16(kZero));
+    if (!all_normal(_mm256_andnot_si256(zero, magnitude)))
       return convert_any(bits);
-    const __m256i odd = _mm256_and_si256(_mm256_srli_epi16(magnitude, 3), _mm256_set1_epi16(1));
-    const __m256i bias = _mm256_add_epi16(odd, _mm256_set1_epi16(3));
-    const __m256i rounded = _mm256_srli_epi16(_mm256_add_epi16(magnitude, bias), 3);
-    const __m256i rebiased = _mm256_add_epi16(rounded, _mm256_set1_epi16(112 << 7));
-    return _mm256_or_si256(sign, _mm256_andnot_si256(zero, rebiased));
+    return _mm256_blendv_epi8(convert_normal(bits), bits, zero);
+  }
+
+  static __m256i convert(__m256i bits) noexcept {
+    return all_normal(class_of(bits)) ? convert_normal(bits) : convert_common(bits);
   }
 
   static __m256i load_16(const std::byte* from) noexcept { return convert(load_256(from)); }
@@ -193,18 +294,29 @@ struct F16 {
   static __m256i load_some(const std::byte* from, std::int64_t count) noexcept {
     return convert(load_lanes_16(from, count));
   }
+  static __m256i planes_16(const std::byte* from) noexcept {
+    return split_planes(convert(load_256(from)));
+  }
+  static __m256i planes_some(const std::byte* from, std::int64_t count) noexcept {
+    return split_planes(convert_common(load_lanes_16(from, count)));
+  }
+  static void planes_4x16(const std::byte* from, std::int64_t stride, __m256i* planes) noexcept {
+    __m256i bits[4];
+    for (int pixel = 0; pixel < 4; ++pixel)
+      bits[pixel] = load_256(from + pixel * stride);
+    const __m256i most = _mm256_max_epu16(_mm256_max_epu16(class_of(bits[0]), class_of(bits[1])),
+                                          _mm256_max_epu16(class_of(bits[2]), class_of(bits[3])));
+    if (all_normal(most))
+      for (int pixel = 0; pixel < 4; ++pixel)
+        planes[pixel] = split_planes(convert_normal(bits[pixel]));
+    else
+      for (int pixel = 0; pixel < 4; ++pixel)
+        planes[pixel] = split_planes(convert_common(bits[pixel]));
+  }
 };
 
-/// Low bytes of sixteen 16-bit lanes in the lower half, high bytes in the upper half.
-[[nodiscard]] inline __m256i split_planes(__m256i lanes) noexcept {
-  const __m256i low = _mm256_and_si256(lanes, _mm256_set1_epi16(0x00ff));
-  const __m256i high = _mm256_srli_epi16(lanes, 8);
-  return _mm256_permute4x64_epi64(_mm256_packus_epi16(low, high), 0xd8);
-}
-
 /// Sixteen channels of a pixel into both planes, `stored` bytes apart.
-inline void store_planes_16(std::byte* to, std::int64_t stored, __m256i lanes) noexcept {
-  const __m256i planes = split_planes(lanes);
+inline void store_planes_16(std::byte* to, std::int64_t stored, __m256i planes) noexcept {
   store_128(to, _mm256_castsi256_si128(planes));
   store_128(to + stored, _mm256_extracti128_si256(planes, 1));
 }

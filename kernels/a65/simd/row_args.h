@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Arguments of row kernels: one call converts one run of pixels or elements.
+// Arguments of row kernels: one call converts a run of pixels or elements, or a grid of such runs.
 #pragma once
 
 #include <cstddef>
@@ -30,7 +30,21 @@ struct TileRow {
   std::uint8_t fill;                 ///< channel padding of INT8 writers; two-byte writers use 0
 };
 
+/// A grid of tile rows that differ in place only: `segments` runs of pixels along a line times `runs`
+/// runs of channels, each of them one row as above.
+struct TilePanel {
+  TileRow row; ///< the first segment of the first run
+  std::int64_t segments;
+  std::int64_t segment_tile_bytes; ///< on the linear side segments follow each other
+  std::int64_t runs;
+  std::int64_t run_tile_bytes; ///< on the linear side runs follow each other
+  std::int64_t last_channels;  ///< of the last run; the others have row.channels
+  std::int64_t planes;         ///< bytes of a stored scalar: 1 or 2
+  bool stream;                 ///< the output does not fit in cache: stores may bypass it
+};
+
 using LinearRowFn = void (*)(const LinearRow&) noexcept;
 using TileRowFn = void (*)(const TileRow&) noexcept;
+using TilePanelFn = void (*)(const TilePanel&) noexcept;
 
 } // namespace simaai::kernels::a65::detail

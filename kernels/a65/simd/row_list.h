@@ -9,7 +9,8 @@
 //   pad16_c<N> N channels in 16 stored ones, packed pixels to tile
 //   untiled    tile to contiguous channels       scatter   tile to any channel stride
 //   untiled_c<N> tile to contiguous channels, exactly N of them
-// `_c1` kernels ignore the channel stride.
+// `_c1` kernels ignore the channel stride. Kernels of linear rows take a LinearRow, gather and scatter
+// a TileRow, the others a TilePanel.
 #pragma once
 
 // clang-format off
@@ -19,7 +20,7 @@
   X(bf16_f32_linear, bf16, f32)              \
   X(bf16_f32_strided, bf16, f32)
 
-#define SIMAAI_A65_TILE_WRITERS(X)           \
+#define SIMAAI_A65_PANEL_WRITERS(X)          \
   X(f32_bf16_tiled, f32, bf16)               \
   X(f32_bf16_tiled_c1, f32, bf16)            \
   X(f32_bf16_tiled_c2, f32, bf16)            \
@@ -27,13 +28,11 @@
   X(f32_bf16_channels, f32, bf16)            \
   X(f32_bf16_pad16_c1, f32, bf16)            \
   X(f32_bf16_pad16_c3, f32, bf16)            \
-  X(f32_bf16_gather, f32, bf16)              \
   X(f16_bf16_tiled, f16, bf16)               \
   X(f16_bf16_tiled_c1, f16, bf16)            \
   X(f16_bf16_tiled_c2, f16, bf16)            \
   X(f16_bf16_tiled_c3, f16, bf16)            \
   X(f16_bf16_channels, f16, bf16)            \
-  X(f16_bf16_gather, f16, bf16)              \
   X(bf16_bf16_tiled, bf16, bf16)             \
   X(bf16_bf16_tiled_c1, bf16, bf16)          \
   X(bf16_bf16_tiled_c2, bf16, bf16)          \
@@ -41,23 +40,28 @@
   X(bf16_bf16_channels, bf16, bf16)          \
   X(bf16_bf16_pad16_c1, bf16, bf16)          \
   X(bf16_bf16_pad16_c3, bf16, bf16)          \
-  X(bf16_bf16_gather, bf16, bf16)            \
   X(i8_i8_tiled, i8, i8)                     \
-  X(i8_i8_gather, i8, i8)
+  X(i8_i8_channels, i8, i8)
 
-#define SIMAAI_A65_TILE_READERS(X)           \
+#define SIMAAI_A65_PANEL_READERS(X)          \
   X(bf16_f32_untiled, bf16, f32)             \
   X(bf16_f32_untiled_c1, bf16, f32)          \
   X(bf16_f32_untiled_c2, bf16, f32)          \
   X(bf16_f32_untiled_c3, bf16, f32)          \
-  X(bf16_f32_scatter, bf16, f32)             \
   X(bf16_bf16_untiled, bf16, bf16)           \
   X(bf16_bf16_untiled_c1, bf16, bf16)        \
   X(bf16_bf16_untiled_c2, bf16, bf16)        \
   X(bf16_bf16_untiled_c3, bf16, bf16)        \
+  X(i8_i8_untiled, i8, i8)
+
+#define SIMAAI_A65_TILE_ROWS(X)              \
+  X(f32_bf16_gather, f32, bf16)              \
+  X(f16_bf16_gather, f16, bf16)              \
+  X(bf16_bf16_gather, bf16, bf16)            \
+  X(i8_i8_gather, i8, i8)                    \
+  X(bf16_f32_scatter, bf16, f32)             \
   X(bf16_bf16_scatter, bf16, bf16)           \
-  X(i8_i8_untiled, i8, i8)                   \
   X(i8_i8_scatter, i8, i8)
 
-#define SIMAAI_A65_TILE_ROWS(X) SIMAAI_A65_TILE_WRITERS(X) SIMAAI_A65_TILE_READERS(X)
+#define SIMAAI_A65_PANEL_ROWS(X) SIMAAI_A65_PANEL_WRITERS(X) SIMAAI_A65_PANEL_READERS(X)
 // clang-format on

@@ -18,19 +18,23 @@ enum class Level : std::uint8_t { Scalar, Avx2, Avx512, Neon };
 /// table that rows_of() returns has none.
 struct RowTable {
 #define SIMAAI_A65_LINEAR_MEMBER(name, from, to) LinearRowFn name = nullptr;
+#define SIMAAI_A65_PANEL_MEMBER(name, from, to) TilePanelFn name = nullptr;
 #define SIMAAI_A65_TILE_MEMBER(name, from, to) TileRowFn name = nullptr;
   SIMAAI_A65_LINEAR_ROWS(SIMAAI_A65_LINEAR_MEMBER)
+  SIMAAI_A65_PANEL_ROWS(SIMAAI_A65_PANEL_MEMBER)
   SIMAAI_A65_TILE_ROWS(SIMAAI_A65_TILE_MEMBER)
 #undef SIMAAI_A65_LINEAR_MEMBER
+#undef SIMAAI_A65_PANEL_MEMBER
 #undef SIMAAI_A65_TILE_MEMBER
 };
 
-// Scalar kernels are declared: vector kernels hand their tails to them.
+// Scalar kernels of single rows are declared: vector kernels hand their tails to them.
 #define SIMAAI_A65_DECLARE_LINEAR(name, from, to)                                                  \
   void name##_row__scalar(const LinearRow& row) noexcept;
 #define SIMAAI_A65_DECLARE_TILE(name, from, to)                                                    \
   void name##_row__scalar(const TileRow& row) noexcept;
 SIMAAI_A65_LINEAR_ROWS(SIMAAI_A65_DECLARE_LINEAR)
+SIMAAI_A65_PANEL_ROWS(SIMAAI_A65_DECLARE_TILE)
 SIMAAI_A65_TILE_ROWS(SIMAAI_A65_DECLARE_TILE)
 #undef SIMAAI_A65_DECLARE_LINEAR
 #undef SIMAAI_A65_DECLARE_TILE

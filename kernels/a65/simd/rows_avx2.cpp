@@ -3,6 +3,7 @@
 // function shared with other levels: tails go to the scalar kernels instead.
 #include "a65/simd/lanes_avx2.h"
 #include "a65/simd/linear_rows.h"
+#include "a65/simd/panel_by_rows.h"
 #include "a65/simd/row_table.h"
 
 namespace simaai::kernels::a65::detail {
@@ -18,9 +19,9 @@ void write_padded_pixel(const std::byte* src, std::byte* dst, std::int64_t chann
                         std::int64_t stored) noexcept {
   std::int64_t c = 0;
   for (; c + 16 <= channels; c += 16)
-    store_planes_16(dst + c, stored, From::load_16(src + c * From::kBytes));
+    store_planes_16(dst + c, stored, From::planes_16(src + c * From::kBytes));
   if (c < channels)
-    store_planes_16(dst + c, stored, From::load_some(src + c * From::kBytes, channels - c));
+    store_planes_16(dst + c, stored, From::planes_some(src + c * From::kBytes, channels - c));
 }
 
 /// One pixel without padding, 8 channels or more: the last group overlaps the one before.
@@ -34,17 +35,17 @@ void write_compact_pixel(const std::byte* src, std::byte* dst, std::int64_t chan
   }
   std::int64_t c = 0;
   for (; c + 16 <= channels; c += 16)
-    store_planes_16(dst + c, channels, From::load_16(src + c * From::kBytes));
+    store_planes_16(dst + c, channels, From::planes_16(src + c * From::kBytes));
   if (c < channels) {
     c = channels - 16;
-    store_planes_16(dst + c, channels, From::load_16(src + c * From::kBytes));
+    store_planes_16(dst + c, channels, From::planes_16(src + c * From::kBytes));
   }
 }
 
-template <class From> void write_tiled(const TileRow& row, TileRowFn scalar) noexcept {
+template <class From, TileRowFn kScalar> void write_tiled_row(const TileRow& row) noexcept {
   const bool padded = row.stored_channels % 16 == 0;
   if (!padded && row.channels < 8) {
-    scalar(row);
+    kScalar(row);
     return;
   }
   const std::byte* src = row.src;
@@ -59,23 +60,75 @@ template <class From> void write_tiled(const TileRow& row, TileRowFn scalar) noe
   }
 }
 
-void f32_bf16_tiled_row__avx2(const TileRow& row) noexcept {
-  write_tiled<F32>(row, f32_bf16_tiled_row__scalar);
+/// Leading runs of exactly 16 channels.
+[[nodiscard]] std::int64_t whole_runs_of_16(const TilePanel& panel) noexcept {
+  if (panel.row.channels != 16)
+    return 0;
+  return panel.last_channels == 16 ? panel.runs : panel.runs - 1;
 }
-void f32_bf16_channels_row__avx2(const TileRow& row) noexcept {
-  write_tiled<F32>(row, f32_bf16_channels_row__scalar);
+
+/// All runs of `kPixels` pixels, 1 or 4, where each run stores 16 channels.
+template <class From, bool kStream, std::size_t kPixels>
+void write_runs_of_16(const TilePanel& panel, const std::byte* src, std::byte* dst) noexcept {
+  const std::int64_t stride = panel.row.pixel_stride_bytes;
+  const std::int64_t whole = whole_runs_of_16(panel);
+  std::int64_t run = 0;
+  for (; run < whole; ++run) {
+    __m256i planes[kPixels];
+    if constexpr (kPixels == 4)
+      From::planes_4x16(src, stride, planes);
+    else
+      planes[0] = From::planes_16(src);
+    for (std::size_t pixel = 0; pixel < kPixels; ++pixel)
+      put_256<kStream>(dst + 32 * pixel, planes[pixel]);
+    src += 16 * From::kBytes;
+    dst += panel.run_tile_bytes;
+  }
+  for (; run < panel.runs; ++run) {
+    const std::int64_t channels = run + 1 < panel.runs ? panel.row.channels : panel.last_channels;
+    for (std::size_t pixel = 0; pixel < kPixels; ++pixel)
+      put_256<kStream>(
+          dst + 32 * pixel,
+          From::planes_some(src + static_cast<std::int64_t>(pixel) * stride, channels));
+    src += channels * From::kBytes;
+    dst += panel.run_tile_bytes;
+  }
 }
-void f16_bf16_tiled_row__avx2(const TileRow& row) noexcept {
-  write_tiled<F16>(row, f16_bf16_tiled_row__scalar);
+
+template <class From, bool kStream> void write_panel_of_16(const TilePanel& panel) noexcept {
+  const TileRow& row = panel.row;
+  const std::byte* src = row.src;
+  for (std::int64_t segment = 0; segment < panel.segments; ++segment) {
+    std::byte* dst = row.dst + segment * panel.segment_tile_bytes;
+    std::int64_t p = 0;
+    for (; p + 4 <= row.pixels; p += 4) {
+      write_runs_of_16<From, kStream, 4>(panel, src, dst);
+      src += 4 * row.pixel_stride_bytes;
+      dst += 4 * 32;
+    }
+    for (; p < row.pixels; ++p) {
+      write_runs_of_16<From, kStream, 1>(panel, src, dst);
+      src += row.pixel_stride_bytes;
+      dst += 32;
+    }
+  }
 }
-void f16_bf16_channels_row__avx2(const TileRow& row) noexcept {
-  write_tiled<F16>(row, f16_bf16_channels_row__scalar);
+
+/// Whether every 32-byte store of a panel of 16 stored channels may bypass the cache.
+[[nodiscard]] bool may_stream(const TilePanel& panel) noexcept {
+  const auto places = reinterpret_cast<std::uintptr_t>(panel.row.dst) |
+                      static_cast<std::uintptr_t>(panel.segment_tile_bytes) |
+                      static_cast<std::uintptr_t>(panel.run_tile_bytes);
+  return panel.stream && places % 32 == 0;
 }
-void bf16_bf16_tiled_row__avx2(const TileRow& row) noexcept {
-  write_tiled<BF16>(row, bf16_bf16_tiled_row__scalar);
-}
-void bf16_bf16_channels_row__avx2(const TileRow& row) noexcept {
-  write_tiled<BF16>(row, bf16_bf16_channels_row__scalar);
+
+template <class From, TileRowFn kScalar> void write_tiled(const TilePanel& panel) noexcept {
+  if (panel.row.stored_channels != 16)
+    write_by_rows<write_tiled_row<From, kScalar>>(panel);
+  else if (may_stream(panel))
+    write_panel_of_16<From, true>(panel);
+  else
+    write_panel_of_16<From, false>(panel);
 }
 
 /// The last `row.pixels - done` pixels; `tile_bytes` is the size of a stored pixel.
@@ -227,6 +280,14 @@ void read_4(const std::byte* src, std::byte* dst, std::int64_t stored, std::int6
   To::store_4(dst + c * To::kBytes, _mm_unpacklo_epi8(load_32(src + c), load_32(src + stored + c)));
 }
 
+/// Fewer than four channels.
+template <class To>
+void read_few(const std::byte* src, std::byte* dst, std::int64_t channels,
+              std::int64_t stored) noexcept {
+  for (std::int64_t c = 0; c < channels; ++c)
+    To::store_1(dst + c * To::kBytes, src[c], src[stored + c]);
+}
+
 /// One pixel of 4 channels or more; the last group overlaps the one before.
 template <class To>
 void read_pixel(const std::byte* src, std::byte* dst, std::int64_t channels,
@@ -246,9 +307,19 @@ void read_pixel(const std::byte* src, std::byte* dst, std::int64_t channels,
   }
 }
 
-template <class To> void read_tiled(const TileRow& row, TileRowFn scalar) noexcept {
+/// One pixel of any number of channels.
+template <class To>
+void read_some(const std::byte* src, std::byte* dst, std::int64_t channels,
+               std::int64_t stored) noexcept {
+  if (channels < 4)
+    read_few<To>(src, dst, channels, stored);
+  else
+    read_pixel<To>(src, dst, channels, stored);
+}
+
+template <class To, TileRowFn kScalar> void read_tiled_row(const TileRow& row) noexcept {
   if (row.channels < 4) {
-    scalar(row);
+    kScalar(row);
     return;
   }
   const std::byte* src = row.src;
@@ -260,11 +331,58 @@ template <class To> void read_tiled(const TileRow& row, TileRowFn scalar) noexce
   }
 }
 
-void bf16_f32_untiled_row__avx2(const TileRow& row) noexcept {
-  read_tiled<ToF32>(row, bf16_f32_untiled_row__scalar);
+/// All runs of `kPixels` pixels, 1 or 4, where each run stores 16 channels.
+template <class To, bool kStream, std::size_t kPixels>
+void read_runs_of_16(const TilePanel& panel, const std::byte* src, std::byte* dst) noexcept {
+  const std::int64_t stride = panel.row.pixel_stride_bytes;
+  const std::int64_t whole = whole_runs_of_16(panel);
+  std::int64_t run = 0;
+  for (; run < whole; ++run) {
+    for (std::size_t pixel = 0; pixel < kPixels; ++pixel)
+      To::template put_planes<kStream>(dst + static_cast<std::int64_t>(pixel) * stride,
+                                       load_256(src + 32 * pixel));
+    src += panel.run_tile_bytes;
+    dst += 16 * To::kBytes;
+  }
+  for (; run < panel.runs; ++run) {
+    const std::int64_t channels = run + 1 < panel.runs ? panel.row.channels : panel.last_channels;
+    for (std::size_t pixel = 0; pixel < kPixels; ++pixel)
+      read_some<To>(src + 32 * pixel, dst + static_cast<std::int64_t>(pixel) * stride, channels,
+                    16);
+    src += panel.run_tile_bytes;
+    dst += channels * To::kBytes;
+  }
 }
-void bf16_bf16_untiled_row__avx2(const TileRow& row) noexcept {
-  read_tiled<BF16>(row, bf16_bf16_untiled_row__scalar);
+
+template <class To, bool kStream> void read_panel_of_16(const TilePanel& panel) noexcept {
+  const TileRow& row = panel.row;
+  std::byte* dst = row.dst;
+  for (std::int64_t segment = 0; segment < panel.segments; ++segment) {
+    const std::byte* src = row.src + segment * panel.segment_tile_bytes;
+    std::int64_t p = 0;
+    for (; p + 4 <= row.pixels; p += 4) {
+      read_runs_of_16<To, kStream, 4>(panel, src, dst);
+      src += 4 * 32;
+      dst += 4 * row.pixel_stride_bytes;
+    }
+    for (; p < row.pixels; ++p) {
+      read_runs_of_16<To, kStream, 1>(panel, src, dst);
+      src += 32;
+      dst += row.pixel_stride_bytes;
+    }
+  }
+}
+
+template <class To, TileRowFn kScalar> void read_tiled(const TilePanel& panel) noexcept {
+  const TileRow& row = panel.row;
+  const auto places = reinterpret_cast<std::uintptr_t>(row.dst) |
+                      static_cast<std::uintptr_t>(row.pixel_stride_bytes);
+  if (row.stored_channels != 16)
+    read_by_rows<read_tiled_row<To, kScalar>>(panel);
+  else if (panel.stream && places % 32 == 0)
+    read_panel_of_16<To, true>(panel);
+  else
+    read_panel_of_16<To, false>(panel);
 }
 
 void bf16_f32_untiled_c1_row__avx2(const TileRow& row) noexcept {
@@ -292,22 +410,23 @@ void i8_i8_untiled_row__avx2(const TileRow& row) noexcept {
 }
 
 constexpr RowTable kRows{
-    .f32_bf16_tiled = f32_bf16_tiled_row__avx2,
-    .f32_bf16_tiled_c1 = f32_bf16_tiled_c1_row__avx2,
-    .f32_bf16_tiled_c3 = f32_bf16_tiled_c3_row__avx2,
-    .f32_bf16_channels = f32_bf16_channels_row__avx2,
-    .f32_bf16_pad16_c3 = f32_bf16_pad16_c3_row__avx2,
-    .f16_bf16_tiled = f16_bf16_tiled_row__avx2,
-    .f16_bf16_channels = f16_bf16_channels_row__avx2,
-    .bf16_bf16_tiled = bf16_bf16_tiled_row__avx2,
-    .bf16_bf16_tiled_c3 = bf16_bf16_tiled_c3_row__avx2,
-    .bf16_bf16_channels = bf16_bf16_channels_row__avx2,
-    .bf16_bf16_pad16_c3 = bf16_bf16_pad16_c3_row__avx2,
-    .i8_i8_tiled = i8_i8_tiled_row__avx2,
-    .bf16_f32_untiled = bf16_f32_untiled_row__avx2,
-    .bf16_f32_untiled_c1 = bf16_f32_untiled_c1_row__avx2,
-    .bf16_bf16_untiled = bf16_bf16_untiled_row__avx2,
-    .i8_i8_untiled = i8_i8_untiled_row__avx2,
+    .f32_bf16_tiled = write_tiled<F32, f32_bf16_tiled_row__scalar>,
+    .f32_bf16_tiled_c1 = write_by_rows<f32_bf16_tiled_c1_row__avx2>,
+    .f32_bf16_tiled_c3 = write_by_rows<f32_bf16_tiled_c3_row__avx2>,
+    .f32_bf16_channels = write_by_rows<write_tiled_row<F32, f32_bf16_channels_row__scalar>>,
+    .f32_bf16_pad16_c3 = write_by_rows<f32_bf16_pad16_c3_row__avx2>,
+    .f16_bf16_tiled = write_tiled<F16, f16_bf16_tiled_row__scalar>,
+    .f16_bf16_channels = write_by_rows<write_tiled_row<F16, f16_bf16_channels_row__scalar>>,
+    .bf16_bf16_tiled = write_tiled<BF16, bf16_bf16_tiled_row__scalar>,
+    .bf16_bf16_tiled_c3 = write_by_rows<bf16_bf16_tiled_c3_row__avx2>,
+    .bf16_bf16_channels = write_by_rows<write_tiled_row<BF16, bf16_bf16_channels_row__scalar>>,
+    .bf16_bf16_pad16_c3 = write_by_rows<bf16_bf16_pad16_c3_row__avx2>,
+    .i8_i8_tiled = write_by_rows<i8_i8_tiled_row__avx2>,
+    .i8_i8_channels = write_by_rows<i8_i8_tiled_row__avx2>,
+    .bf16_f32_untiled = read_tiled<ToF32, bf16_f32_untiled_row__scalar>,
+    .bf16_f32_untiled_c1 = read_by_rows<bf16_f32_untiled_c1_row__avx2>,
+    .bf16_bf16_untiled = read_tiled<BF16, bf16_bf16_untiled_row__scalar>,
+    .i8_i8_untiled = read_by_rows<i8_i8_untiled_row__avx2>,
 };
 
 } // namespace

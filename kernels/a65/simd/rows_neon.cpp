@@ -4,6 +4,7 @@
 
 #include "a65/simd/lanes_neon.h"
 #include "a65/simd/linear_rows.h"
+#include "a65/simd/panel_by_rows.h"
 #include "a65/simd/row_table.h"
 
 namespace simaai::kernels::a65::detail {
@@ -264,20 +265,20 @@ void bf16_f32_untiled_c1_row__neon(const TileRow& row) noexcept {
 }
 
 constexpr RowTable kRows{
-    .f32_bf16_tiled = f32_bf16_tiled_row__neon,
-    .f32_bf16_tiled_c1 = f32_bf16_tiled_c1_row__neon,
-    .f32_bf16_tiled_c3 = f32_bf16_tiled_c3_row__neon,
-    .f32_bf16_channels = f32_bf16_channels_row__neon,
-    .f32_bf16_pad16_c3 = f32_bf16_pad16_c3_row__neon,
-    .f16_bf16_tiled = f16_bf16_tiled_row__neon,
-    .f16_bf16_channels = f16_bf16_channels_row__neon,
-    .bf16_bf16_tiled = bf16_bf16_tiled_row__neon,
-    .bf16_bf16_tiled_c3 = bf16_bf16_tiled_c3_row__neon,
-    .bf16_bf16_channels = bf16_bf16_channels_row__neon,
-    .bf16_bf16_pad16_c3 = bf16_bf16_pad16_c3_row__neon,
-    .bf16_f32_untiled = bf16_f32_untiled_row__neon,
-    .bf16_f32_untiled_c1 = bf16_f32_untiled_c1_row__neon,
-    .bf16_bf16_untiled = bf16_bf16_untiled_row__neon,
+    .f32_bf16_tiled = write_by_rows<f32_bf16_tiled_row__neon>,
+    .f32_bf16_tiled_c1 = write_by_rows<f32_bf16_tiled_c1_row__neon>,
+    .f32_bf16_tiled_c3 = write_by_rows<f32_bf16_tiled_c3_row__neon>,
+    .f32_bf16_channels = write_by_rows<f32_bf16_channels_row__neon>,
+    .f32_bf16_pad16_c3 = write_by_rows<f32_bf16_pad16_c3_row__neon>,
+    .f16_bf16_tiled = write_by_rows<f16_bf16_tiled_row__neon>,
+    .f16_bf16_channels = write_by_rows<f16_bf16_channels_row__neon>,
+    .bf16_bf16_tiled = write_by_rows<bf16_bf16_tiled_row__neon>,
+    .bf16_bf16_tiled_c3 = write_by_rows<bf16_bf16_tiled_c3_row__neon>,
+    .bf16_bf16_channels = write_by_rows<bf16_bf16_channels_row__neon>,
+    .bf16_bf16_pad16_c3 = write_by_rows<bf16_bf16_pad16_c3_row__neon>,
+    .bf16_f32_untiled = read_by_rows<bf16_f32_untiled_row__neon>,
+    .bf16_f32_untiled_c1 = read_by_rows<bf16_f32_untiled_c1_row__neon>,
+    .bf16_bf16_untiled = read_by_rows<bf16_bf16_untiled_row__neon>,
 };
 
 } // namespace

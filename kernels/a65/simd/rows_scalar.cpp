@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "a65/simd/lanes_scalar.h"
+#include "a65/simd/panel_by_rows.h"
 #include "a65/simd/row_table.h"
 
 namespace simaai::kernels::a65::detail {
@@ -120,6 +121,8 @@ void i8_i8_tiled_row__scalar(const TileRow& row) noexcept {
   }
 }
 
+void i8_i8_channels_row__scalar(const TileRow& row) noexcept { i8_i8_tiled_row__scalar(row); }
+
 void bf16_f32_untiled_row__scalar(const TileRow& row) noexcept { read_tiled<F32>(row); }
 void bf16_f32_untiled_c1_row__scalar(const TileRow& row) noexcept { read_tiled<F32, 1>(row); }
 void bf16_f32_untiled_c2_row__scalar(const TileRow& row) noexcept { read_tiled<F32, 2>(row); }
@@ -141,11 +144,17 @@ void i8_i8_untiled_row__scalar(const TileRow& row) noexcept {
 }
 
 #define SIMAAI_A65_SCALAR_ENTRY(name, from, to) .name = name##_row__scalar,
+#define SIMAAI_A65_SCALAR_WRITER(name, from, to) .name = write_by_rows<name##_row__scalar>,
+#define SIMAAI_A65_SCALAR_READER(name, from, to) .name = read_by_rows<name##_row__scalar>,
 namespace {
 constexpr RowTable kRows{SIMAAI_A65_LINEAR_ROWS(SIMAAI_A65_SCALAR_ENTRY)
-                             SIMAAI_A65_TILE_ROWS(SIMAAI_A65_SCALAR_ENTRY)};
+                             SIMAAI_A65_PANEL_WRITERS(SIMAAI_A65_SCALAR_WRITER)
+                                 SIMAAI_A65_PANEL_READERS(SIMAAI_A65_SCALAR_READER)
+                                     SIMAAI_A65_TILE_ROWS(SIMAAI_A65_SCALAR_ENTRY)};
 } // namespace
 #undef SIMAAI_A65_SCALAR_ENTRY
+#undef SIMAAI_A65_SCALAR_WRITER
+#undef SIMAAI_A65_SCALAR_READER
 
 const RowTable& scalar_rows() noexcept { return kRows; }
 
