@@ -91,8 +91,8 @@ JobState Job::state() const noexcept {
 
 Status Job::submit() noexcept { return session_ ? session_->submit(slot_) : Status(); }
 
-Status Job::wait(std::chrono::nanoseconds timeout) noexcept {
-  return session_ ? session_->wait(slot_, timeout) : Status();
+Status Job::wait(std::chrono::nanoseconds timeout, const std::atomic<bool>* cancelled) noexcept {
+  return session_ ? session_->wait(slot_, timeout, cancelled) : Status();
 }
 
 bool Job::poll() noexcept {
@@ -151,12 +151,15 @@ std::variant<Job, Error> Device::submit(const Plan& plan, Binding source,
 }
 
 Status Device::run(const Plan& plan, Binding source, Binding destination,
-                   std::chrono::nanoseconds timeout) const noexcept {
+                   std::chrono::nanoseconds timeout,
+                   const std::atomic<bool>* cancelled) const noexcept {
   auto submitted = submit(plan, std::move(source), std::move(destination));
   if (const auto* error = std::get_if<Error>(&submitted))
     return *error;
-  return std::get_if<Job>(&submitted)->wait(timeout);
+  return std::get_if<Job>(&submitted)->wait(timeout, cancelled);
 }
+
+void Device::wake() const noexcept { session_->wake(); }
 
 std::size_t parked_jobs(std::string_view uri) noexcept { return detail::count_parked(uri); }
 

@@ -128,6 +128,8 @@ std::string reason(const Error& error) {
   case ErrorCode::TimedOut:
     return "the job did not retire within " + number(expected) +
            " ms; its buffers are kept until it does";
+  case ErrorCode::Cancelled:
+    return "waiting for the job was ended; its buffers are kept until it retires";
   case ErrorCode::DeviceLost:
     return "the device was lost";
   case ErrorCode::EntryRefused:

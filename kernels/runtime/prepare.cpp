@@ -4,6 +4,7 @@
 
 #include <simaai/kernels/ev74/cast.h>
 #include <simaai/kernels/ev74/casttess.h>
+#include <simaai/kernels/ev74/describe.h>
 #include <simaai/kernels/ev74/detess.h>
 #include <simaai/kernels/ev74/detesscast.h>
 #include <simaai/kernels/ev74/tess.h>
@@ -116,6 +117,11 @@ std::variant<Plan, Error> prepare(const k::ops::detesscast::Request& request,
                                   Backend backend) noexcept {
   return prepare_op(request, backend, k::ops::detesscast::check_inference,
                     k::ev74::detesscast::encode_relocatable, k::a65::detesscast::prepare);
+}
+
+std::string packet_text(const Plan& plan) {
+  const auto* packet = plan.packet();
+  return packet == nullptr ? std::string() : k::ev74::describe_packet(packet->bytes());
 }
 
 Status execute(const Plan& plan, k::ConstHostBuffer source, k::HostBuffer destination) noexcept {

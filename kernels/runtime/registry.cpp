@@ -64,11 +64,17 @@ std::vector<std::shared_ptr<Session>> sessions_of(std::string_view uri) {
 
 std::variant<std::shared_ptr<Session>, Error> open_session(std::string_view uri) {
   Registry& all = registry();
-  {
+  while (true) {
     std::shared_ptr<Session> session;
-    const std::lock_guard lock(all.mutex);
-    session = live_session(all, uri);
-    if (session)
+    {
+      const std::lock_guard lock(all.mutex);
+      session = live_session(all, uri);
+    }
+    if (!session)
+      break;
+    // Nobody may have looked since its device went.
+    session->deliver();
+    if (!session->lost())
       return session;
   }
   const std::size_t colon = uri.find(':');

@@ -172,10 +172,11 @@ void Session::pump(Lock& lock, nanoseconds timeout) noexcept {
   changed_.notify_all();
 }
 
-Status Session::wait(std::uint32_t index, nanoseconds timeout) noexcept {
-  const auto begun = Clock::now();
+Status Session::wait(std::uint32_t index, nanoseconds timeout,
+                     const std::atomic<bool>* cancelled) noexcept {
   const nanoseconds bounded = std::min(std::max(timeout, nanoseconds(0)), kLongest);
-  const auto deadline = begun + bounded;
+  const auto deadline = Clock::now() + bounded;
+  const auto is_cancelled = [cancelled] { return cancelled != nullptr && *cancelled; };
   Lock lock(mutex_);
   Slot& slot = slots_[index];
   if (slot.state == JobState::Pending)
@@ -183,7 +184,7 @@ Status Session::wait(std::uint32_t index, nanoseconds timeout) noexcept {
   // Whoever waits for a job that is parked already waits for its retirement.
   const bool reported = slot.parked;
   bool last_look = false;
-  while (in_flight(slot) && slot.parked == reported) {
+  while (in_flight(slot) && slot.parked == reported && !is_cancelled()) {
     const nanoseconds left = std::max<nanoseconds>(deadline - Clock::now(), nanoseconds(0));
     if ((last_look && left == nanoseconds(0)) || exhausted_)
       break;
@@ -197,7 +198,10 @@ Status Session::wait(std::uint32_t index, nanoseconds timeout) noexcept {
   case JobState::Completed:
     return {};
   case JobState::Submitted:
-    park(slot, make_error(ErrorCode::TimedOut,
+    park(slot,
+         is_cancelled()
+             ? make_error(ErrorCode::Cancelled)
+             : make_error(ErrorCode::TimedOut,
                           std::chrono::duration_cast<std::chrono::milliseconds>(bounded).count()));
     start_reaper();
     break;
@@ -207,6 +211,15 @@ Status Session::wait(std::uint32_t index, nanoseconds timeout) noexcept {
     break;
   }
   return slot.error;
+}
+
+void Session::wake() noexcept {
+  {
+    // A waiter is either before its look at `cancelled`, or asleep and will be woken.
+    const std::lock_guard lock(mutex_);
+    changed_.notify_all();
+  }
+  transport_->interrupt();
 }
 
 void Session::abandon(std::uint32_t index) noexcept {

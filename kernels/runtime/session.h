@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
@@ -30,7 +31,7 @@ class Session final : public CompletionSink, public std::enable_shared_from_this
 public:
   Session(std::string uri, std::unique_ptr<Transport> transport) noexcept
       : uri_(std::move(uri)), transport_(std::move(transport)) {}
-  ~Session() = default;
+  ~Session() override = default;
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
@@ -50,10 +51,12 @@ public:
   [[nodiscard]] JobState state(std::uint32_t slot) const noexcept;
   [[nodiscard]] Counters counters(std::uint32_t slot) const noexcept;
   [[nodiscard]] bool retired(std::uint32_t slot) const noexcept;
-  Status submit(std::uint32_t slot) noexcept;
-  Status wait(std::uint32_t slot, std::chrono::nanoseconds timeout) noexcept;
+  Status submit(std::uint32_t index) noexcept;
+  Status wait(std::uint32_t index, std::chrono::nanoseconds timeout,
+              const std::atomic<bool>* cancelled) noexcept;
+  void wake() noexcept;
   /// The handle goes away.
-  void abandon(std::uint32_t slot) noexcept;
+  void abandon(std::uint32_t index) noexcept;
 
   // CompletionSink.
   void retired(const Completion& completion) noexcept override;

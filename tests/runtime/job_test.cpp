@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Life of a job: states, retention of buffers, timeouts, loss of the device.
+#include <atomic>
+#include <thread>
+
 #include <gtest/gtest.h>
 
 #include <simaai/runtime/device.h>
@@ -114,6 +117,26 @@ TEST_F(Jobs, KeepTheirBuffersAfterATimeoutUntilTheLateCompletion) {
   EXPECT_EQ(code_of(job.wait(kDeadline)), ErrorCode::TimedOut);
   EXPECT_EQ(job.state(), JobState::Failed);
   EXPECT_EQ(parked_jobs(fake.uri()), 0U);
+}
+
+TEST_F(Jobs, CanBeLeftByWhoeverWaits) {
+  std::atomic<bool> cancelled{false};
+  Job job = submit();
+  Job other = submit();
+  const JobId other_id = last();
+  std::thread first(
+      [&] { EXPECT_EQ(code_of(job.wait(kDeadline, &cancelled)), ErrorCode::Cancelled); });
+  // This one waits for the other job, as a follower or as the one who reads.
+  std::thread second([&] { EXPECT_TRUE(other.wait(kDeadline).ok()); });
+  cancelled = true;
+  device.wake();
+  first.join();
+  EXPECT_EQ(job.state(), JobState::Parked);
+  EXPECT_EQ(holding.held(), 4);
+  fake.complete(other_id);
+  second.join();
+  fake.complete(fake.submitted().front().job);
+  EXPECT_TRUE(all_released());
 }
 
 TEST_F(Jobs, WhoseHandleIsDroppedKeepTheirBuffers) {

@@ -35,6 +35,8 @@ void check_both(const k::TensorSpec& input, const k::TensorSpec& output, std::ui
   EXPECT_EQ(k::ev74::packet_head(*ev74.packet()).operation, operation);
   EXPECT_EQ(ev74.ports().input_requirement(), a65.ports().input_requirement());
   EXPECT_EQ(ev74.ports().output(), output);
+  EXPECT_NE(packet_text(ev74).find("verdict: valid, waits"), std::string::npos);
+  EXPECT_EQ(packet_text(a65), "");
   EXPECT_EQ(code_of(execute(ev74, {}, {})), ErrorCode::WrongBackend);
 
   request.outputs = {};

@@ -2,6 +2,7 @@
 // Devices and jobs: asynchronous submission, waiting, confirmed retirement.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -86,10 +87,12 @@ public:
   /// again after another one retired; DeviceLost and others, which make it Failed.
   SIMAAI_RUNTIME_API Status submit() noexcept;
 
-  /// Waits until the job is retired, at most `timeout`. Returns success, or why the job failed; TimedOut leaves the job
-  /// parked and its buffers retained. Waiting for a parked job again waits for its retirement and returns the first
-  /// error.
-  SIMAAI_RUNTIME_API Status wait(std::chrono::nanoseconds timeout) noexcept;
+  /// Waits until the job is retired, at most `timeout`. Returns success, or why the job failed;
+  /// TimedOut leaves the job parked and its buffers retained. Waiting for a parked job again waits
+  /// for its retirement and returns the first error. Where `cancelled` is given and becomes true,
+  /// with Device::wake() after it, the wait ends like a timeout, with Cancelled.
+  SIMAAI_RUNTIME_API Status wait(std::chrono::nanoseconds timeout,
+                                 const std::atomic<bool>* cancelled = nullptr) noexcept;
 
   /// Looks for completions without waiting, then tells whether the job is retired.
   [[nodiscard]] SIMAAI_RUNTIME_API bool poll() noexcept;
@@ -143,7 +146,11 @@ public:
 
   /// submit() and Job::wait().
   SIMAAI_RUNTIME_API Status run(const Plan& plan, Binding source, Binding destination,
-                                std::chrono::nanoseconds timeout) const noexcept;
+                                std::chrono::nanoseconds timeout,
+                                const std::atomic<bool>* cancelled = nullptr) const noexcept;
+
+  /// Makes every wait on this device look at its `cancelled`.
+  SIMAAI_RUNTIME_API void wake() const noexcept;
 
 private:
   explicit Device(std::shared_ptr<detail::Session> session) noexcept

@@ -41,6 +41,7 @@ enum class ErrorCode : std::uint16_t {
   WrongBackend, ///< the plan was prepared for the other backend
   QueueFull,    ///< expected: jobs that may be in flight; try again after one retired
   TimedOut,     ///< expected: milliseconds waited; the job is parked
+  Cancelled,    ///< whoever waited was told to stop; the job is parked
   DeviceLost,   ///< the device or its server is gone; system_error where known
   EntryRefused, ///< found: status that the native entry returned (docs/wire-format.md)
   DeviceFault,  ///< the device stopped the job: a broken access or ownership rule; found: its code

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <variant>
 
 #include <simaai/kernels/a65/cast.h>
@@ -67,6 +68,9 @@ prepare(const kernels::ops::casttess::Request& request, Backend backend) noexcep
 prepare(const kernels::ops::detess::Request& request, Backend backend) noexcept;
 [[nodiscard]] SIMAAI_RUNTIME_API std::variant<Plan, Error>
 prepare(const kernels::ops::detesscast::Request& request, Backend backend) noexcept;
+
+/// Every field of an EV74 plan's packet, one a line, for messages; empty where there is no packet. Allocates. Reentrant.
+[[nodiscard]] SIMAAI_RUNTIME_API std::string packet_text(const Plan& plan);
 
 /// Runs an A65 plan on host memory, as a65::<op>::execute() does. Refusals: WrongBackend, Kernel. Reentrant.
 SIMAAI_RUNTIME_API Status execute(const Plan& plan, kernels::ConstHostBuffer source,

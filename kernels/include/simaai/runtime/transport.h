@@ -71,6 +71,10 @@ struct Submission {
 /// Receives what a transport learns, from pump() only. Thread-safe.
 class CompletionSink {
 public:
+  CompletionSink() = default;
+  virtual ~CompletionSink() = default;
+  CompletionSink(const CompletionSink&) = delete;
+  CompletionSink& operator=(const CompletionSink&) = delete;
   /// A job is retired. Unknown and repeated numbers are ignored.
   virtual void retired(const Completion& completion) noexcept = 0;
   /// No job will complete any more, but the device may still touch memory.
@@ -78,12 +82,6 @@ public:
   /// The device is gone for good (its process ended, or its driver acknowledged a reset): nothing touches memory any
   /// more. Follows lost().
   virtual void stopped() noexcept = 0;
-
-protected:
-  CompletionSink() = default;
-  CompletionSink(const CompletionSink&) = default;
-  CompletionSink& operator=(const CompletionSink&) = default;
-  ~CompletionSink() = default;
 };
 
 /// What pump() did.

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Accepting, reading, running in turn.
+#include "firmware/model/server/server.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+namespace simaai::model {
+namespace {
+
+using runtime::UniqueFd;
+
+constexpr std::size_t kFixedWatched = 3; ///< stop, wakeup, listener
+
+/// True where somebody answers on the socket.
+bool is_alive(const sockaddr_un& address) noexcept {
+  const UniqueFd probe(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  return probe && (::connect(probe.get(), reinterpret_cast<const sockaddr*>(&address),
+                             sizeof(address)) == 0 ||
+                   errno != ECONNREFUSED);
+}
+
+} // namespace
+
+Server::~Server() {
+  if (bound_)
+    (void)::unlink(config_.socket_path.c_str());
+}
+
+int Server::listen() noexcept {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (config_.socket_path.empty() || config_.socket_path.size() >= sizeof(address.sun_path))
+    return config_.socket_path.empty() ? EINVAL : ENAMETOOLONG;
+  std::memcpy(address.sun_path, config_.socket_path.data(), config_.socket_path.size());
+  listener_.reset(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  wakeup_.reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!listener_ || !wakeup_)
+    return errno;
+  const auto bind_it = [&] {
+    return ::bind(listener_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address));
+  };
+  if (bind_it() != 0) {
+    if (errno != EADDRINUSE || is_alive(address))
+      return EADDRINUSE;
+    if (::unlink(config_.socket_path.c_str()) != 0 || bind_it() != 0)
+      return errno;
+  }
+  bound_ = true;
+  return ::listen(listener_.get(), SOMAXCONN) == 0 ? 0 : errno;
+}
+
+void Server::wake() noexcept {
+  const std::uint64_t one = 1;
+  (void)!::write(wakeup_.get(), &one, sizeof(one));
+}
+
+void Server::accept_client() noexcept {
+  UniqueFd socket(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+  if (!socket)
+    return;
+  UniqueFd completions(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!completions)
+    return;
+  const std::lock_guard lock(mutex_);
+  if (clients_.size() >= kMaxClients)
+    return;
+  auto client = std::make_shared<Client>(std::move(socket), std::move(completions), config_.model,
+                                         config_.queue_limit);
+  if (client->greet())
+    clients_.push_back(std::move(client));
+}
+
+/// With the lock held. Jobs that wait are dropped; one that runs keeps the client alive.
+void Server::drop(const std::shared_ptr<Client>& client) noexcept {
+  client->queue.clear();
+  (void)::shutdown(client->socket(), SHUT_RDWR);
+  std::erase(clients_, client);
+}
+
+void Server::serve_client(const std::shared_ptr<Client>& client, short events) noexcept {
+  // One message a turn: a client that sends without end does not keep others waiting.
+  const std::lock_guard lock(mutex_);
+  if ((events & POLLOUT) != 0)
+    client->flush();
+  if ((events & (POLLIN | POLLHUP | POLLERR)) == 0)
+    return;
+  switch (client->receive()) {
+  case Received::Nothing:
+    break;
+  case Received::Queued:
+    work_.notify_one();
+    break;
+  case Received::Refused:
+    if (client->stuck())
+      drop(client);
+    break;
+  case Received::Gone:
+    drop(client);
+    break;
+  }
+}
+
+void Server::collect(int stop_fd) {
+  watched_.assign({{stop_fd, POLLIN, 0}, {wakeup_.get(), POLLIN, 0}, {listener_.get(), POLLIN, 0}});
+  polled_.clear();
+  const std::lock_guard lock(mutex_);
+  for (const auto& client : clients_) {
+    const int events = client->has_unsent() ? POLLIN | POLLOUT : POLLIN;
+    watched_.push_back({client->socket(), static_cast<short>(events), 0});
+    polled_.push_back(client);
+  }
+}
+
+int Server::run(int stop_fd) noexcept {
+  device_ = std::thread([this] { run_device(); });
+  int failed = 0;
+  while (true) {
+    collect(stop_fd);
+    if (::poll(watched_.data(), watched_.size(), -1) < 0) {
+      if (errno == EINTR)
+        continue;
+      failed = errno;
+      break;
+    }
+    if (watched_[0].revents != 0)
+      break;
+    std::uint64_t count = 0;
+    if (watched_[1].revents != 0)
+      (void)!::read(wakeup_.get(), &count, sizeof(count));
+    if (watched_[2].revents != 0)
+      accept_client();
+    for (std::size_t i = 0; i < polled_.size(); ++i)
+      if (watched_[kFixedWatched + i].revents != 0)
+        serve_client(polled_[i], watched_[kFixedWatched + i].revents);
+  }
+  polled_.clear();
+  {
+    const std::lock_guard lock(mutex_);
+    ending_ = true;
+  }
+  work_.notify_all();
+  device_.join();
+  return failed;
+}
+
+/// With the lock held: the first client with a job, counted from the one after the last that was served.
+std::shared_ptr<Client> Server::next_in_turn() noexcept {
+  for (std::size_t step = 0; step < clients_.size(); ++step) {
+    const std::size_t index = (turn_ + step) % clients_.size();
+    if (clients_[index]->queue.empty())
+      continue;
+    turn_ = index + 1;
+    return clients_[index];
+  }
+  return nullptr;
+}
+
+void Server::run_device() noexcept {
+  std::unique_lock lock(mutex_);
+  while (!ending_) {
+    std::shared_ptr<Client> client = next_in_turn();
+    if (!client) {
+      work_.wait(lock);
+      continue;
+    }
+    {
+      const ClientSpace::Job job = std::move(client->queue.front());
+      client->queue.pop_front();
+      client->running = true;
+      lock.unlock();
+      const runtime::Completion completion = client->space().run(job);
+      lock.lock();
+      client->running = false;
+      client->complete(completion);
+      if (client->has_unsent())
+        wake();
+    }
+    // The last reference to a client that went while it was served: its memory goes without the lock.
+    lock.unlock();
+    client.reset();
+    lock.lock();
+  }
+}
+
+} // namespace simaai::model

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The device server: many clients, one device.
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <poll.h>
+
+#include <simaai/runtime/unique_fd.h>
+
+#include "firmware/model/device_model.h"
+#include "firmware/model/server/client.h"
+
+namespace simaai::model {
+
+struct ServerConfig {
+  std::string socket_path;
+  ModelConfig model;
+  std::size_t queue_limit = 8; ///< jobs of one client that may be in flight
+};
+
+/// Two threads: run() accepts and reads, the device thread runs one job at a time and takes clients in turn, one job
+/// each. A client that goes takes its waiting jobs with it; one that runs ends first, and what it used stays mapped until
+/// then.
+class Server {
+public:
+  explicit Server(ServerConfig config) noexcept : config_(std::move(config)) {}
+  ~Server();
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+
+  /// Binds the socket. 0, or the errno. A socket file that nobody listens on any more is replaced.
+  [[nodiscard]] int listen() noexcept;
+  /// Serves until `stop_fd` can be read, then ends after the job that runs. 0, or the errno.
+  [[nodiscard]] int run(int stop_fd) noexcept;
+
+private:
+  static constexpr std::size_t kMaxClients = 64;
+
+  void accept_client() noexcept;
+  void serve_client(const std::shared_ptr<Client>& client, short events) noexcept;
+  void drop(const std::shared_ptr<Client>& client) noexcept;
+  void collect(int stop_fd);
+  void run_device() noexcept;
+  [[nodiscard]] std::shared_ptr<Client> next_in_turn() noexcept;
+  void wake() noexcept;
+
+  const ServerConfig config_;
+  runtime::UniqueFd listener_;
+  runtime::UniqueFd wakeup_; ///< eventfd: the device thread left something to send
+  bool bound_ = false;
+  std::vector<pollfd> watched_;
+  std::vector<std::shared_ptr<Client>> polled_; ///< clients of watched_, in order
+
+  std::mutex mutex_; ///< clients_, turn_, ending_ and the queues of the clients
+  std::condition_variable work_;
+  std::vector<std::shared_ptr<Client>> clients_;
+  std::size_t turn_ = 0;
+  bool ending_ = false;
+  std::thread device_;
+};
+
+} // namespace simaai::model

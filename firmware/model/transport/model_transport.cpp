@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// A queue, a thread that is the device, a list of completions.
+#include "firmware/model/transport/model_transport.h"
+
+#include <condition_variable>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <simaai/runtime/device.h>
+#include <simaai/runtime/transport.h>
+
+#include "firmware/model/transport/client_space.h"
+#include "firmware/model/transport/model_options.h"
+
+namespace simaai::model {
+namespace {
+
+using runtime::Completion;
+using runtime::PumpResult;
+using runtime::Status;
+
+constexpr std::size_t kQueueLimit = runtime::Device::kMaxJobs;
+
+class ModelTransport final : public runtime::Transport {
+public:
+  explicit ModelTransport(const ModelConfig& config)
+      : space_(config), capabilities_(space_.capabilities()), device_([this] { serve(); }) {}
+  ~ModelTransport() override {
+    {
+      const std::lock_guard lock(mutex_);
+      ending_ = true;
+    }
+    work_.notify_all();
+    device_.join();
+  }
+  ModelTransport(const ModelTransport&) = delete;
+  ModelTransport& operator=(const ModelTransport&) = delete;
+
+  [[nodiscard]] const runtime::CapabilityTable& capabilities() const noexcept override {
+    return capabilities_;
+  }
+  Status submit(const runtime::Submission& submission) noexcept override;
+  PumpResult pump(runtime::CompletionSink& sink,
+                  std::chrono::nanoseconds timeout) noexcept override;
+  void interrupt() noexcept override {
+    {
+      const std::lock_guard lock(mutex_);
+      interrupted_ = true;
+    }
+    news_.notify_all();
+  }
+
+private:
+  void serve();
+
+  ClientSpace space_;
+  const runtime::CapabilityTable capabilities_;
+  std::mutex mutex_; ///< everything below but device_
+  std::condition_variable work_;
+  std::condition_variable news_;
+  std::deque<ClientSpace::Job> queue_;
+  std::vector<Completion> done_;
+  std::vector<Completion> delivering_; ///< of pump(), one caller at a time
+  bool interrupted_ = false;
+  bool ending_ = false;
+  std::thread device_;
+};
+
+Status ModelTransport::submit(const runtime::Submission& submission) noexcept {
+  std::array<PortRange, 2> ports;
+  for (std::size_t port = 0; port < ports.size(); ++port) {
+    const runtime::BoundRelocation& from = submission.relocations[port];
+    ports[port] = {from.fd, from.packet_offset, from.offset_bytes, from.length_bytes,
+                   from.access == kernels::ev74::RegionAccess::Write};
+  }
+  auto admitted = space_.admit(submission.job, submission.packet, ports);
+  if (const auto* reason = std::get_if<runtime::protocol::RefusalReason>(&admitted)) {
+    runtime::Error error;
+    error.code = runtime::ErrorCode::JobRefused;
+    error.found = static_cast<std::int64_t>(*reason);
+    return error;
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    if (queue_.size() >= kQueueLimit) {
+      runtime::Error error;
+      error.code = runtime::ErrorCode::QueueFull;
+      error.expected = kQueueLimit;
+      return error;
+    }
+    queue_.push_back(std::move(*std::get_if<ClientSpace::Job>(&admitted)));
+  }
+  work_.notify_one();
+  return {};
+}
+
+void ModelTransport::serve() {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    work_.wait(lock, [this] { return ending_ || !queue_.empty(); });
+    if (ending_)
+      return;
+    ClientSpace::Job job = std::move(queue_.front());
+    queue_.pop_front();
+    lock.unlock();
+    const Completion completion = space_.run(job);
+    lock.lock();
+    done_.push_back(completion);
+    news_.notify_all();
+  }
+}
+
+PumpResult ModelTransport::pump(runtime::CompletionSink& sink,
+                                std::chrono::nanoseconds timeout) noexcept {
+  {
+    std::unique_lock lock(mutex_);
+    if (!news_.wait_for(lock, timeout, [this] { return interrupted_ || !done_.empty(); }))
+      return PumpResult::TimedOut;
+    interrupted_ = false;
+    std::swap(done_, delivering_);
+  }
+  for (const Completion& completion : delivering_)
+    sink.retired(completion);
+  delivering_.clear();
+  return PumpResult::Delivered;
+}
+
+runtime::TransportResult open_model(std::string_view options) {
+  const auto config = parse_options(options);
+  if (const auto* bad = std::get_if<BadOption>(&config)) {
+    runtime::Error error;
+    error.code = runtime::ErrorCode::BadDeviceOption;
+    error.found = static_cast<std::int64_t>(bad->position);
+    return error;
+  }
+  return std::make_unique<ModelTransport>(*std::get_if<ModelConfig>(&config));
+}
+
+} // namespace
+
+void register_model_transport() noexcept { runtime::register_transport("model", open_model); }
+
+} // namespace simaai::model
