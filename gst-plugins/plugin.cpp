@@ -2,6 +2,8 @@
 // Entry point of the plug-in simaaitensor: registers every element, or fails as a whole.
 #include <gst/gst.h>
 
+#include "firmware/model/transport/model_transport.h"
+
 // One line an element; the folder of that name defines its registration function.
 #define SIMAAI_ELEMENTS(X)                                                                         \
   X(simaaicast)                                                                                    \
@@ -21,6 +23,7 @@ SIMAAI_ELEMENTS(DECLARE)
 namespace {
 
 gboolean register_features(GstPlugin* plugin) noexcept {
+  simaai::model::register_model_transport();
 #define REGISTER(name)                                                                             \
   if (!GST_ELEMENT_REGISTER(name, plugin))                                                         \
     return FALSE;

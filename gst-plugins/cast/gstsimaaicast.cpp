@@ -38,8 +38,9 @@ constexpr simaai::gst::ElementDescription kDescription{
     "Tensor cast",
     "Converts linear tensors between float32 and bfloat16, bit for bit by the Cast rule; strides "
     "may differ on both sides",
-    {"cast", kConversions, simaai::gst::PortKind::Linear, simaai::gst::PortKind::Linear, false},
+    {"cast", 1, kConversions, simaai::gst::PortKind::Linear, simaai::gst::PortKind::Linear, false},
     simaai::gst::make_a65_adapter<CastOp>,
+    simaai::gst::make_device_plan<CastOp>,
 };
 
 } // namespace

@@ -39,8 +39,10 @@ constexpr simaai::gst::ElementDescription kDescription{
     "Tensor cast and tessellate",
     "Converts linear float32, float16 or bfloat16 tensors to bfloat16 accelerator tiles (layout "
     "mla-tiled) in one pass",
-    {"casttess", kConversions, simaai::gst::PortKind::Linear, simaai::gst::PortKind::Tiled, false},
+    {"casttess", 3, kConversions, simaai::gst::PortKind::Linear, simaai::gst::PortKind::Tiled,
+     false},
     simaai::gst::make_a65_adapter<CastTessOp>,
+    simaai::gst::make_device_plan<CastTessOp>,
 };
 
 } // namespace

@@ -10,6 +10,8 @@ namespace {
 
 /// Value of int8-channel-padding that means "not set": one below the int8 range.
 constexpr int kPaddingUnset = std::numeric_limits<std::int8_t>::min() - 1;
+constexpr guint kMostJobTimeoutMs = 3'600'000;
+constexpr guint kDefaultJobTimeoutMs = 1000;
 
 GType register_backend() {
   static const GEnumValue values[] = {
@@ -95,8 +97,6 @@ TileSettings ElementSettings::tile() const noexcept {
 }
 
 std::string ElementSettings::problem() const {
-  if (backend == BackendChoice::Ev74)
-    return "property backend is ev74, which is not available in this build; use auto or a65";
   std::string text = wrong_count("tile-axes", tile_axes);
   return text.empty() ? wrong_count("tile-shape", tile_shape) : text;
 }
@@ -106,6 +106,20 @@ void install_common_properties(GObjectClass* klass) {
       klass, kPropBackend,
       g_param_spec_enum("backend", "Backend", "Processor that runs the operation",
                         GST_TYPE_SIMAAI_BACKEND, static_cast<int>(BackendChoice::Auto), kFlags));
+  g_object_class_install_property(
+      klass, kPropDevice,
+      g_param_spec_string("device", "Device",
+                          "EV74 to use: unix:PATH of a device server, or model:OPTIONS for the "
+                          "model inside this process. Not set: backend ev74 takes model:, backend "
+                          "auto takes a65. Backend auto never takes model:",
+                          nullptr, kFlags));
+  g_object_class_install_property(
+      klass, kPropJobTimeout,
+      g_param_spec_uint("job-timeout", "Job timeout",
+                        "Milliseconds that a job may take on the device before the element stops "
+                        "with an error. The buffers of such a job are kept until the device is "
+                        "done with them",
+                        1, kMostJobTimeoutMs, kDefaultJobTimeoutMs, kFlags));
   g_object_class_install_property(
       klass, kPropRequireZeroCopy,
       g_param_spec_boolean("require-zero-copy", "Require zero copy",
@@ -183,6 +197,14 @@ bool set_setting(ElementSettings& settings, guint id, const GValue* value) noexc
         padding == kPaddingUnset ? std::nullopt : std::optional(static_cast<std::int8_t>(padding));
     return true;
   }
+  case kPropDevice: {
+    const gchar* text = g_value_get_string(value);
+    settings.device = text != nullptr ? text : "";
+    return true;
+  }
+  case kPropJobTimeout:
+    settings.job_timeout_ms = g_value_get_uint(value);
+    return true;
   default: // an id, not an enumerator: GObject passes any number
     return false;
   }
@@ -208,6 +230,12 @@ bool get_setting(const ElementSettings& settings, guint id, GValue* value) noexc
   case kPropChannelPadding:
     g_value_set_int(value,
                     settings.channel_padding ? int{*settings.channel_padding} : kPaddingUnset);
+    return true;
+  case kPropDevice:
+    g_value_set_string(value, settings.device.empty() ? nullptr : settings.device.c_str());
+    return true;
+  case kPropJobTimeout:
+    g_value_set_uint(value, settings.job_timeout_ms);
     return true;
   default:
     return false;

@@ -36,6 +36,8 @@ inline constexpr guint kPropChannelStorage = 5;
 inline constexpr guint kPropChannelPadding = 6;
 inline constexpr guint kPropActiveBackend = 7;
 inline constexpr guint kPropStats = 8;
+inline constexpr guint kPropDevice = 9;
+inline constexpr guint kPropJobTimeout = 10;
 
 /// An array property as it was set: possibly of a wrong length, which is refused when the element
 /// starts, by name.
@@ -53,6 +55,8 @@ struct ElementSettings {
   IntList tile_shape;
   StorageChoice storage = StorageChoice::Auto;
   std::optional<std::int8_t> channel_padding;
+  std::string device;          ///< URI; empty: not set
+  guint job_timeout_ms = 1000; ///< of one job
 
   [[nodiscard]] TileSettings tile() const noexcept;
   [[nodiscard]] OpParams params() const noexcept { return {channel_padding}; }
@@ -60,7 +64,7 @@ struct ElementSettings {
   [[nodiscard]] std::string problem() const;
 };
 
-/// Installs backend, require-zero-copy, active-backend and stats.
+/// Installs backend, device, job-timeout, require-zero-copy, active-backend and stats.
 void install_common_properties(GObjectClass* klass);
 /// Installs the properties that this op has on top.
 void install_op_properties(GObjectClass* klass, const OpTraits& traits);

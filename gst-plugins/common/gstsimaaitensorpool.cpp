@@ -211,8 +211,12 @@ GstPtr<GstBufferPool> new_tensor_pool() {
   return GstPtr<GstBufferPool>(pool);
 }
 
+bool is_tensor_pool(GstBufferPool* pool) noexcept {
+  return pool != nullptr && G_TYPE_CHECK_INSTANCE_TYPE(pool, GST_TYPE_SIMAAI_TENSOR_POOL);
+}
+
 std::uint64_t pool_allocations(GstBufferPool* pool) noexcept {
-  if (pool == nullptr || !G_TYPE_CHECK_INSTANCE_TYPE(pool, GST_TYPE_SIMAAI_TENSOR_POOL))
+  if (!is_tensor_pool(pool))
     return 0;
   PoolState& state = state_of(pool);
   const std::lock_guard lock(state.mutex);
@@ -220,11 +224,11 @@ std::uint64_t pool_allocations(GstBufferPool* pool) noexcept {
 }
 
 bool configure_pool(GstBufferPool* pool, GstCaps* caps, guint size, guint min_buffers,
-                    guint max_buffers) {
+                    guint max_buffers, GstAllocator* allocator) {
   const GstAllocationParams params = aligned_params();
   GstStructure* config = gst_buffer_pool_get_config(pool);
   gst_buffer_pool_config_set_params(config, caps, size, min_buffers, max_buffers);
-  gst_buffer_pool_config_set_allocator(config, nullptr, &params);
+  gst_buffer_pool_config_set_allocator(config, allocator, &params);
   return gst_buffer_pool_set_config(pool, config) != FALSE;
 }
 

@@ -29,11 +29,15 @@ inline constexpr gsize kAlignMask = 63;
 /// limit). Waiting for a buffer ends with GST_FLOW_FLUSHING when the pool is set flushing.
 [[nodiscard]] SIMAAI_GST_API GstPtr<GstBufferPool> new_tensor_pool();
 
+/// True for a pool made by new_tensor_pool(); null is none.
+[[nodiscard]] SIMAAI_GST_API bool is_tensor_pool(GstBufferPool* pool) noexcept;
+
 /// Buffers that the pool allocated so far, or 0 for a pool of another type.
 [[nodiscard]] SIMAAI_GST_API std::uint64_t pool_allocations(GstBufferPool* pool) noexcept;
 
-/// Sets caps, size, counts and aligned allocation on an inactive pool.
+/// Sets caps, size, counts and aligned allocation on an inactive pool; memory of `allocator`, null for the system's.
 [[nodiscard]] SIMAAI_GST_API bool configure_pool(GstBufferPool* pool, GstCaps* caps, guint size,
-                                                 guint min_buffers, guint max_buffers);
+                                                 guint min_buffers, guint max_buffers,
+                                                 GstAllocator* allocator = nullptr);
 
 } // namespace simaai::gst

@@ -49,9 +49,13 @@ GstStateChangeReturn change_state(GstElement* element, GstStateChange transition
                         transition == GST_STATE_CHANGE_READY_TO_PAUSED;
   if (starting && !core.check_settings())
     return GST_STATE_CHANGE_FAILURE;
-  // Before the pads stop: the streaming thread may be waiting for a buffer that never comes back.
-  if (transition == GST_STATE_CHANGE_PAUSED_TO_READY)
+  if (transition == GST_STATE_CHANGE_NULL_TO_READY && !core.check_device())
+    return GST_STATE_CHANGE_FAILURE;
+  // Before the pads stop: the streaming thread may be waiting for a buffer that never comes back, or for a job.
+  if (transition == GST_STATE_CHANGE_PAUSED_TO_READY) {
+    core.cancel_jobs(true);
     set_pool_flushing(GST_BASE_TRANSFORM(element), true);
+  }
   return GST_ELEMENT_CLASS(gst_simaai_tensor_transform_parent_class)
       ->change_state(element, transition);
 }
@@ -121,11 +125,16 @@ gboolean on_sink_event(GstBaseTransform* trans, GstEvent* event) noexcept {
   const GstEventType type = GST_EVENT_TYPE(event);
   if (type == GST_EVENT_CAPS)
     return on_caps_event(trans, event);
-  if (type == GST_EVENT_FLUSH_START)
+  TransformCore& core = core_of(trans);
+  if (type == GST_EVENT_FLUSH_START) {
+    core.cancel_jobs(true);
     set_pool_flushing(trans, true);
+  }
   const gboolean handled = base_class()->sink_event(trans, event);
-  if (type == GST_EVENT_FLUSH_STOP)
+  if (type == GST_EVENT_FLUSH_STOP) {
+    core.cancel_jobs(false);
     set_pool_flushing(trans, false);
+  }
   return handled;
 }
 
@@ -178,6 +187,7 @@ void configure_element(GstSimaaiTensorTransformClass* klass,
                        const ElementDescription& description) {
   klass->traits = &description.traits;
   klass->factory = description.factory;
+  klass->device_plan = description.device_plan;
   // GObject clears both in every class that installs properties of its own.
   auto* object_class = G_OBJECT_CLASS(klass);
   object_class->set_property = set_property;
@@ -205,8 +215,8 @@ static void gst_simaai_tensor_transform_constructed(GObject* object) {
   using namespace simaai::gst;
   auto* klass = G_TYPE_INSTANCE_GET_CLASS(object, GST_TYPE_SIMAAI_TENSOR_TRANSFORM,
                                           GstSimaaiTensorTransformClass);
-  private_of(object).core =
-      new TransformCore(GST_BASE_TRANSFORM(object), *klass->traits, klass->factory);
+  private_of(object).core = new TransformCore(GST_BASE_TRANSFORM(object), *klass->traits,
+                                              klass->factory, klass->device_plan);
   G_OBJECT_CLASS(gst_simaai_tensor_transform_parent_class)->constructed(object);
   gst_pad_add_probe(GST_BASE_TRANSFORM_SINK_PAD(object), GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM,
                     watch_caps, object, nullptr);

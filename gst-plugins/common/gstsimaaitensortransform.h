@@ -20,6 +20,7 @@ struct GstSimaaiTensorTransformClass {
   /// Set by each element's class_init through configure_element(); static storage.
   const simaai::gst::OpTraits* traits;
   simaai::gst::AdapterFactory factory;
+  simaai::gst::PlanFactory device_plan;
 };
 
 SIMAAI_GST_API GType gst_simaai_tensor_transform_get_type(void);
@@ -33,6 +34,7 @@ struct ElementDescription {
   const char* description;
   OpTraits traits;
   AdapterFactory factory;
+  PlanFactory device_plan;
 };
 
 /// The whole class_init of a concrete element: metadata, pad templates, properties, adapter.

@@ -16,6 +16,7 @@
 #include <simaai/kernels/ops/plan.h>
 #include <simaai/kernels/status.h>
 #include <simaai/kernels/tensor_spec.h>
+#include <simaai/runtime/prepare.h>
 
 namespace simaai::gst {
 
@@ -34,6 +35,7 @@ struct Conversion {
 /// What an op can do, as far as caps are concerned.
 struct OpTraits {
   const char* op;                          ///< name of the operation, such as "tess"
+  std::uint16_t operation;                 ///< its number in EV74 packets
   std::span<const Conversion> conversions; ///< in order of preference
   PortKind input;
   PortKind output;
@@ -133,6 +135,20 @@ private:
 
 template <class Op> std::unique_ptr<OpAdapter> make_a65_adapter() {
   return std::make_unique<A65Adapter<Op>>();
+}
+
+/// Admits an op for the EV74 and encodes its packet.
+using PlanFactory = std::variant<runtime::Plan, runtime::Error> (*)(
+    const kernels::TensorSpec& input, const kernels::TensorSpec& output, const OpParams& params);
+
+template <class Op>
+std::variant<runtime::Plan, runtime::Error> make_device_plan(const kernels::TensorSpec& input,
+                                                             const kernels::TensorSpec& output,
+                                                             const OpParams& params) {
+  const std::array inputs{input};
+  const std::array outputs{output};
+  return runtime::prepare(typename Op::Request{inputs, outputs, Op::params(params)},
+                          runtime::Backend::Ev74);
 }
 
 } // namespace simaai::gst

@@ -68,6 +68,11 @@ std::string TransformCore::refuse_caps(GstCaps* sink_caps, GstCaps* src_caps, Po
   if (const auto* error = std::get_if<kernels::Error>(&admitted))
     return text_of(*error);
   ports.needs = std::get<PortNeeds>(admitted);
+  if (device_) {
+    std::string refused = prepare_on_device(0, ports);
+    if (!refused.empty())
+      return refused;
+  }
   for (const std::uint64_t bytes : {ports.needs.input.bytes, ports.needs.output.bytes})
     if (bytes > kLargestBuffer)
       return "a buffer needs " + std::to_string(bytes) + " bytes; a buffer pool holds at most " +

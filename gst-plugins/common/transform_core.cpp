@@ -3,6 +3,7 @@
 #include "transform_core.h"
 
 #include <chrono>
+#include <utility>
 
 #include "gstsimaaitensorpool.h"
 
@@ -63,15 +64,15 @@ GstStructure* TransformCore::stats() const {
   const auto value = [](const std::atomic<std::uint64_t>& counter) {
     return guint64{counter.load(std::memory_order_relaxed)};
   };
-  return gst_structure_new("simaai-stats", "frames", G_TYPE_UINT64, value(frames_), "bytes-in",
-                           G_TYPE_UINT64, value(bytes_in_), "bytes-out", G_TYPE_UINT64,
-                           value(bytes_out_), "copies", G_TYPE_UINT64, value(copies_),
-                           "allocations", G_TYPE_UINT64, guint64{allocations}, "memory",
-                           G_TYPE_STRING, "system", "backend", G_TYPE_STRING, backend_name(),
-                           "p50-ns", G_TYPE_UINT64, guint64{processing_.percentile_ns(50)},
-                           "p95-ns", G_TYPE_UINT64, guint64{processing_.percentile_ns(95)},
-                           "p99-ns", G_TYPE_UINT64, guint64{processing_.percentile_ns(99)},
-                           "max-ns", G_TYPE_UINT64, guint64{processing_.max_ns()}, nullptr);
+  return gst_structure_new(
+      "simaai-stats", "frames", G_TYPE_UINT64, value(frames_), "bytes-in", G_TYPE_UINT64,
+      value(bytes_in_), "bytes-out", G_TYPE_UINT64, value(bytes_out_), "copies", G_TYPE_UINT64,
+      value(copies_), "allocations", G_TYPE_UINT64, guint64{allocations}, "memory", G_TYPE_STRING,
+      memory_name_.load(std::memory_order_acquire), "backend", G_TYPE_STRING, backend_name(),
+      "p50-ns", G_TYPE_UINT64, guint64{processing_.percentile_ns(50)}, "p95-ns", G_TYPE_UINT64,
+      guint64{processing_.percentile_ns(95)}, "p99-ns", G_TYPE_UINT64,
+      guint64{processing_.percentile_ns(99)}, "max-ns", G_TYPE_UINT64,
+      guint64{processing_.max_ns()}, nullptr);
 }
 
 bool TransformCore::check_settings() {
@@ -96,12 +97,7 @@ bool TransformCore::start() {
     const ObjectLock lock(element_);
     past_pool_allocations_ = 0;
   }
-  active_backend_.store(adapter_->backend_name(), std::memory_order_release);
-  const char* requested = settings().backend == BackendChoice::Auto ? "auto" : "a65";
-  post_notice(element(),
-              gst_structure_new("simaai-backend", "requested", G_TYPE_STRING, requested, "active",
-                                G_TYPE_STRING, adapter_->backend_name(), nullptr));
-  return true;
+  return choose_backend();
 }
 
 void TransformCore::stop() {
@@ -110,10 +106,15 @@ void TransformCore::stop() {
   src_caps_.reset();
   staged_input_.release();
   staged_output_.release();
+  staged_source_.reset();
+  staged_destination_.reset();
+  device_.reset();
   GstPtr<GstBufferPool> old;
+  runtime::Device waking; // the last handle of a device goes without the lock
   {
     const ObjectLock lock(element_);
     old = std::move(pool_);
+    waking = std::exchange(waking_, {});
     past_pool_allocations_ += pool_allocations(old.get());
   }
 }
@@ -123,14 +124,15 @@ void TransformCore::propose_allocation(GstQuery* query) {
   gboolean need_pool = FALSE;
   gst_query_parse_allocation(query, &caps, &need_pool);
   const GstAllocationParams params = aligned_params();
-  gst_query_add_allocation_param(query, nullptr, &params);
+  GstAllocator* const allocator = device_ ? device_->allocator() : nullptr;
+  gst_query_add_allocation_param(query, allocator, &params);
   if (caps == nullptr || tensor_count_ == 0 || !gst_caps_is_equal(caps, sink_caps_.get()))
     return;
   const auto bytes = static_cast<guint>(ports_[0].needs.input.bytes);
   GstPtr<GstBufferPool> pool;
   if (need_pool) {
     pool = new_tensor_pool();
-    if (!configure_pool(pool.get(), caps, bytes, 1, 0))
+    if (!configure_pool(pool.get(), caps, bytes, 1, 0, allocator))
       pool.reset();
   }
   gst_query_add_allocation_pool(query, pool.get(), bytes, 1, 0);
@@ -143,10 +145,10 @@ void TransformCore::decide_allocation(GstQuery* query) {
     gst_query_parse_nth_allocation_param(query, 0, &allocator, &params);
     const GstPtr<GstAllocator> owned(allocator);
     params.align |= kAlignMask;
-    gst_query_set_nth_allocation_param(query, 0, allocator, &params);
+    gst_query_set_nth_allocation_param(query, 0, output_allocator(allocator), &params);
   } else {
     const GstAllocationParams params = aligned_params();
-    gst_query_add_allocation_param(query, nullptr, &params);
+    gst_query_add_allocation_param(query, output_allocator(nullptr), &params);
   }
 
   GstBufferPool* offered = nullptr;
@@ -157,6 +159,9 @@ void TransformCore::decide_allocation(GstQuery* query) {
   if (listed)
     gst_query_parse_nth_allocation_pool(query, 0, &offered, &size, &min, &max);
   GstPtr<GstBufferPool> pool(offered);
+  // Only pools of ours are known to use the allocator that a device needs.
+  if (device_ && !is_tensor_pool(pool.get()))
+    pool.reset();
   size = std::max(size, static_cast<guint>(ports_[0].needs.output.bytes));
   if (!pool) {
     // Our own pool grows on demand: a consumer that keeps buffers must not stop the pipeline.
@@ -198,14 +203,28 @@ bool TransformCore::check_input(GstBuffer* buffer) {
   return false;
 }
 
-std::byte* TransformCore::stage(StagingBlock& block, const char* port, BindResult why,
-                                std::uint64_t bytes) {
+/// Counts and announces a copy; posts an error and returns false where none may be made.
+bool TransformCore::allow_copy(const char* port, const char* why, std::uint64_t bytes) {
   if (require_zero_copy_) {
-    report_data(std::string("the ") + port + " buffer must be copied (" + bind_result_text(why) +
+    report_data(std::string("the ") + port + " buffer must be copied (" + why +
                     "), which require-zero-copy forbids",
                 bytes, std::nullopt);
-    return nullptr;
+    return false;
   }
+  add(copies_, 1);
+  if (!copy_announced_) {
+    copy_announced_ = true;
+    post_notice(element(), gst_structure_new("simaai-copy", "port", G_TYPE_STRING, port, "reason",
+                                             G_TYPE_STRING, why, "bytes", G_TYPE_UINT64,
+                                             guint64{bytes}, nullptr));
+  }
+  return true;
+}
+
+std::byte* TransformCore::stage(StagingBlock& block, const char* port, BindResult why,
+                                std::uint64_t bytes) {
+  if (!allow_copy(port, bind_result_text(why), bytes))
+    return nullptr;
   bool grew = false;
   std::byte* staged = block.ensure(bytes, grew);
   if (grew)
@@ -213,13 +232,6 @@ std::byte* TransformCore::stage(StagingBlock& block, const char* port, BindResul
   if (staged == nullptr) {
     report_data("out of memory", bytes, std::nullopt);
     return nullptr;
-  }
-  add(copies_, 1);
-  if (!copy_announced_) {
-    copy_announced_ = true;
-    post_notice(element(), gst_structure_new("simaai-copy", "port", G_TYPE_STRING, port, "reason",
-                                             G_TYPE_STRING, bind_result_text(why), "bytes",
-                                             G_TYPE_UINT64, guint64{bytes}, nullptr));
   }
   return staged;
 }
@@ -272,7 +284,7 @@ GstFlowReturn TransformCore::transform(GstBuffer* input, GstBuffer* output) {
   }
   if (room > needs.output.bytes)
     gst_buffer_set_size(output, static_cast<gssize>(needs.output.bytes));
-  const GstFlowReturn flow = run(0, input, output);
+  const GstFlowReturn flow = device_ ? run_on_device(0, input, output) : run(0, input, output);
   if (flow != GST_FLOW_OK)
     return flow;
   add(frames_, 1);

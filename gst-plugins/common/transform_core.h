@@ -4,6 +4,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -14,6 +15,7 @@
 
 #include "buffer_binding.h"
 #include "caps_spec.h"
+#include "device_backend.h"
 #include "element_settings.h"
 #include "errors.h"
 #include "gst_ptr.h"
@@ -26,8 +28,9 @@ namespace simaai::gst {
 /// settings are protected by the object lock, counters are atomics with one writer.
 class TransformCore {
 public:
-  TransformCore(GstBaseTransform* element, const OpTraits& traits, AdapterFactory factory) noexcept
-      : element_(element), traits_(traits), adapter_(factory()) {}
+  TransformCore(GstBaseTransform* element, const OpTraits& traits, AdapterFactory factory,
+                PlanFactory device_plan) noexcept
+      : element_(element), traits_(traits), adapter_(factory()), device_plan_(device_plan) {}
 
   [[nodiscard]] const OpTraits& traits() const noexcept { return traits_; }
 
@@ -38,7 +41,11 @@ public:
   // State changes; the application's thread while no data flows.
   /// Checks the settings; posts an error and returns false where the element cannot start.
   [[nodiscard]] bool check_settings();
+  /// From NULL to READY: posts an error and returns false while jobs of an earlier session keep the device's buffers.
+  [[nodiscard]] bool check_device();
   [[nodiscard]] bool start();
+  /// While set, nobody waits for a job: buffers end with GST_FLOW_FLUSHING. Any thread.
+  void cancel_jobs(bool cancelled);
   void stop();
 
   // Negotiation.
@@ -85,6 +92,21 @@ private:
   [[nodiscard]] std::byte* stage(StagingBlock& block, const char* port, BindResult why,
                                  std::uint64_t bytes);
   [[nodiscard]] GstFlowReturn run(std::size_t slot, GstBuffer* input, GstBuffer* output);
+  [[nodiscard]] bool allow_copy(const char* port, const char* why, std::uint64_t bytes);
+  // On a device: transform_device_core.cpp.
+  [[nodiscard]] bool choose_backend();
+  [[nodiscard]] GstAllocator* output_allocator(GstAllocator* offered) const noexcept;
+  [[nodiscard]] std::string prepare_on_device(std::size_t slot, const Ports& ports);
+  void fall_back_to_a65(const std::string& reason);
+  void post_backend(const std::string& reason);
+  [[nodiscard]] GstFlowReturn run_on_device(std::size_t slot, GstBuffer* input, GstBuffer* output);
+  [[nodiscard]] bool stage_memory(GstPtr<GstMemory>& kept, const char* port, FdResult why,
+                                  std::uint64_t bytes);
+  [[nodiscard]] std::optional<FdRange> stage_port(GstPtr<GstMemory>& kept, const char* port,
+                                                  GstBuffer* buffer, FdResult why,
+                                                  const kernels::ops::PortRequirement& needs,
+                                                  bool writes);
+  void report_job(std::size_t slot, const runtime::Error& error);
   [[nodiscard]] GstStructure* stats() const;
 
   GstBaseTransform* element_;
@@ -92,6 +114,12 @@ private:
   ElementSettings settings_; ///< object lock
   /// Never null: admission is the same on every backend, so queries need no running element.
   std::unique_ptr<OpAdapter> adapter_;
+  PlanFactory device_plan_;
+  std::unique_ptr<DeviceBackend> device_;         ///< null: A65; changes while no data flows
+  BackendChoice requested_ = BackendChoice::Auto; ///< copy of the setting, taken at start
+  std::chrono::milliseconds job_timeout_{0};      ///< the same
+  GstPtr<GstMemory> staged_source_;               ///< fd-backed, reused unless a job still holds it
+  GstPtr<GstMemory> staged_destination_;
   bool require_zero_copy_ = false; ///< copy of the setting, taken at set_caps
 
   std::array<Ports, kMaxTensors> ports_;
@@ -107,9 +135,13 @@ private:
   StagingBlock staged_input_;
   StagingBlock staged_output_;
 
+  std::atomic<bool> cancelled_{false};
+  runtime::Device waking_; ///< object lock: the device, for cancel_jobs()
+
   GstPtr<GstBufferPool> pool_; ///< object lock: the pool that outputs come from
 
   std::atomic<const char*> active_backend_{nullptr};
+  std::atomic<const char*> memory_name_{"system"};
   std::atomic<std::uint64_t> frames_{0};
   std::atomic<std::uint64_t> bytes_in_{0};
   std::atomic<std::uint64_t> bytes_out_{0};

@@ -38,8 +38,9 @@ constexpr simaai::gst::ElementDescription kDescription{
     "Tensor detessellate",
     "Brings int8 or bfloat16 tensors from accelerator tiles (layout mla-tiled or mla-cblocked) "
     "back to linear order without changing a value",
-    {"detess", kConversions, simaai::gst::PortKind::Tiled, simaai::gst::PortKind::Linear, false},
+    {"detess", 4, kConversions, simaai::gst::PortKind::Tiled, simaai::gst::PortKind::Linear, false},
     simaai::gst::make_a65_adapter<DetessOp>,
+    simaai::gst::make_device_plan<DetessOp>,
 };
 
 } // namespace

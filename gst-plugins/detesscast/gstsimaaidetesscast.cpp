@@ -38,9 +38,10 @@ constexpr simaai::gst::ElementDescription kDescription{
     "Tensor detessellate and cast",
     "Brings bfloat16 tensors from accelerator tiles (layout mla-tiled or mla-cblocked) back to "
     "linear order, as float32 or bfloat16, in one pass",
-    {"detesscast", kConversions, simaai::gst::PortKind::Tiled, simaai::gst::PortKind::Linear,
+    {"detesscast", 5, kConversions, simaai::gst::PortKind::Tiled, simaai::gst::PortKind::Linear,
      false},
     simaai::gst::make_a65_adapter<DetessCastOp>,
+    simaai::gst::make_device_plan<DetessCastOp>,
 };
 
 } // namespace

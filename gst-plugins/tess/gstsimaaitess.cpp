@@ -40,8 +40,9 @@ constexpr simaai::gst::ElementDescription kDescription{
     "Tensor tessellate",
     "Lays linear int8 or bfloat16 tensors out in accelerator tiles (layout mla-tiled) without "
     "changing a value",
-    {"tess", kConversions, simaai::gst::PortKind::Linear, simaai::gst::PortKind::Tiled, true},
+    {"tess", 2, kConversions, simaai::gst::PortKind::Linear, simaai::gst::PortKind::Tiled, true},
     simaai::gst::make_a65_adapter<TessOp>,
+    simaai::gst::make_device_plan<TessOp>,
 };
 
 } // namespace

@@ -261,9 +261,9 @@ TEST_P(StartRefusals, FailWithAnError) {
 
 INSTANTIATE_TEST_SUITE_P(
     Elements, StartRefusals,
-    testing::Values(std::pair(Properties{{"backend", "ev74"}},
-                              std::vector<std::string>{"simaaitess", "ev74",
-                                                       "not available in this build"}),
+    testing::Values(std::pair(Properties{{"backend", "ev74"}, {"device", "unix:/nonexistent/ev74"}},
+                              std::vector<std::string>{"simaaitess", "unix:/nonexistent/ev74",
+                                                       "cannot be opened", "backend: ev74"}),
                     std::pair(Properties{{"tile-axes", "<1,2,3>"}},
                               std::vector<std::string>{"tile-axes", "3 entries", "expected 4"}),
                     std::pair(Properties{{"tile-shape", "<1,2,3,4,5>"}},
@@ -276,6 +276,7 @@ TEST(Refusals, BackendSetInReadyIsCheckedBeforePaused) {
   gst_element_set_bus(element.get(), bus.get());
   ASSERT_NE(gst_element_set_state(element.get(), GST_STATE_READY), GST_STATE_CHANGE_FAILURE);
   gst_util_set_object_arg(G_OBJECT(element.get()), "backend", "ev74");
+  gst_util_set_object_arg(G_OBJECT(element.get()), "device", "unix:/nonexistent/ev74");
   EXPECT_EQ(gst_element_set_state(element.get(), GST_STATE_PAUSED), GST_STATE_CHANGE_FAILURE);
   const GstPtr<GstMessage> message(gst_bus_pop_filtered(bus.get(), GST_MESSAGE_ERROR));
   EXPECT_NE(message, nullptr);

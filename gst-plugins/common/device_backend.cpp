@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Choice of the backend, plans and jobs on a device.
+#include "device_backend.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace simaai::gst {
+namespace {
+
+runtime::Binding binding_of(const FdRange& range) noexcept {
+  gst_memory_ref(range.memory);
+  return {range.fd,
+          range.offset_bytes,
+          range.length_bytes,
+          {range.memory,
+           [](void* memory) noexcept { gst_memory_unref(static_cast<GstMemory*>(memory)); }}};
+}
+
+bool offers(const runtime::Device& device, std::uint16_t operation) noexcept {
+  const auto entries = device.capabilities().entries();
+  return std::any_of(entries.begin(), entries.end(), [operation](const runtime::Capability& one) {
+    return one.operation == operation;
+  });
+}
+
+} // namespace
+
+std::string DeviceBackend::prepare(std::size_t slot, const kernels::TensorSpec& input,
+                                   const kernels::TensorSpec& output, const OpParams& params) {
+  plans_[slot].reset();
+  auto prepared = factory_(input, output, params);
+  if (const auto* error = std::get_if<runtime::Error>(&prepared))
+    return error->message();
+  const auto& plan = std::get<runtime::Plan>(prepared);
+  if (const runtime::Status status = device_.check(plan); !status.ok())
+    return status.message() + " (device " + uri_ + ")";
+  plans_[slot].emplace(plan);
+  return {};
+}
+
+runtime::Status DeviceBackend::run(std::size_t slot, const FdRange& source,
+                                   const FdRange& destination, std::chrono::nanoseconds timeout,
+                                   const std::atomic<bool>& cancelled) noexcept {
+  return device_.run(*plans_[slot], binding_of(source), binding_of(destination), timeout,
+                     &cancelled);
+}
+
+std::string DeviceBackend::packet_text(std::size_t slot) const {
+  return plans_[slot] ? runtime::packet_text(*plans_[slot]) : std::string();
+}
+
+BackendSelection select_backend(bool required, const std::string& device, std::uint16_t operation,
+                                PlanFactory factory) {
+  BackendSelection selection;
+  const std::string& uri = device.empty() ? std::string(kDefaultDevice) : device;
+  // The model is for those who ask for it.
+  if (!required && (device.empty() || uri.compare(0, 6, kDefaultDevice) == 0))
+    return selection;
+  auto opened = runtime::Device::open(uri);
+  if (const auto* error = std::get_if<runtime::Error>(&opened)) {
+    (required ? selection.error : selection.reason) = "device " + uri + ": " + error->message();
+    return selection;
+  }
+  auto& found = std::get<runtime::Device>(opened);
+  if (!required && !offers(found, operation)) {
+    selection.reason = "device " + uri + " does not offer this operation";
+    return selection;
+  }
+  selection.device = std::make_unique<DeviceBackend>(uri, std::move(found), factory);
+  return selection;
+}
+
+std::string parked_problem(const std::string& device) {
+  const std::string uri = device.empty() ? std::string(kDefaultDevice) : device;
+  const std::size_t parked = runtime::parked_jobs(uri);
+  if (parked == 0)
+    return {};
+  runtime::Error error;
+  error.code = runtime::ErrorCode::JobsStillParked;
+  error.found = static_cast<std::int64_t>(parked);
+  return "device " + uri + ": " + error.message();
+}
+
+} // namespace simaai::gst

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The backend ev74 of an op element: plans with packets, a device, synchronous jobs.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+
+#include <simaai/kernels/tensor_spec.h>
+#include <simaai/runtime/device.h>
+#include <simaai/runtime/prepare.h>
+
+#include "fd_memory.h"
+#include "gst_ptr.h"
+#include "op_adapter.h"
+
+namespace simaai::gst {
+
+/// URI of the device that `backend=ev74` takes where the property device is not set.
+inline constexpr const char* kDefaultDevice = "model:";
+
+/// Plans and jobs on one device. Bound to the streaming thread, but for uri() and memory_name().
+class DeviceBackend {
+public:
+  DeviceBackend(std::string uri, runtime::Device device, PlanFactory factory)
+      : uri_(std::move(uri)), device_(std::move(device)), factory_(factory),
+        allocator_(new_fd_allocator()) {}
+
+  [[nodiscard]] const std::string& uri() const noexcept { return uri_; }
+  [[nodiscard]] const runtime::Device& device() const noexcept { return device_; }
+  [[nodiscard]] GstAllocator* allocator() const noexcept { return allocator_.get(); }
+  /// "dma-buf" or "memfd".
+  [[nodiscard]] const char* memory_name() const noexcept {
+    return fd_allocator_memory(allocator_.get());
+  }
+
+  /// Keeps a plan for tensor `slot` where the device can run its packet. Empty, or why not.
+  [[nodiscard]] std::string prepare(std::size_t slot, const kernels::TensorSpec& input,
+                                    const kernels::TensorSpec& output, const OpParams& params);
+
+  /// Runs the plan of a slot and waits. Both memories are kept until the job is retired, however long that takes.
+  /// `cancelled` ends the wait, with Device::wake().
+  [[nodiscard]] runtime::Status run(std::size_t slot, const FdRange& source,
+                                    const FdRange& destination, std::chrono::nanoseconds timeout,
+                                    const std::atomic<bool>& cancelled) noexcept;
+
+  /// Fields of the packet of a slot, one a line.
+  [[nodiscard]] std::string packet_text(std::size_t slot) const;
+
+private:
+  const std::string uri_;
+  runtime::Device device_;
+  PlanFactory factory_;
+  GstPtr<GstAllocator> allocator_;
+  std::array<std::optional<runtime::Plan>, kMaxTensors> plans_;
+};
+
+/// What a backend setting and a device setting come to.
+struct BackendSelection {
+  std::unique_ptr<DeviceBackend> device; ///< null: A65
+  std::string reason;                    ///< why it is A65 although a device was named; else empty
+  std::string error;                     ///< why the element cannot start; else empty
+};
+
+/// Opens the device of `backend=ev74`, or of `backend=auto` where a device other than model: is named and offers the
+/// operation of that wire number. `auto` falls back to A65 and says why; `ev74` does not.
+[[nodiscard]] BackendSelection select_backend(bool required, const std::string& device,
+                                              std::uint16_t operation, PlanFactory factory);
+
+/// Why the element must not start: jobs of an earlier session on its device that are not retired. Empty where there are
+/// none.
+[[nodiscard]] std::string parked_problem(const std::string& device);
+
+} // namespace simaai::gst

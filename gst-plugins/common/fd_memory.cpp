@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Fd-backed memory: the allocator, and the way from a buffer to a range of an object.
+#include "fd_memory.h"
+
+#include <new>
+#include <utility>
+
+#include <gst/allocators/gstdmabuf.h>
+#include <gst/allocators/gstfdmemory.h>
+
+namespace simaai::gst {
+namespace {
+
+struct AllocatorState {
+  AllocatorState()
+      : source(runtime::BufferSource::best()),
+        wrapper(source.memory_kind() == runtime::MemoryKind::DmaBuf ? gst_dmabuf_allocator_new()
+                                                                    : gst_fd_allocator_new()) {}
+  runtime::BufferSource source;
+  GstPtr<GstAllocator> wrapper; ///< of descriptors into memories
+};
+
+} // namespace
+} // namespace simaai::gst
+
+struct GstSimaaiFdAllocator {
+  GstAllocator parent;
+};
+struct GstSimaaiFdAllocatorClass {
+  GstAllocatorClass parent;
+};
+struct GstSimaaiFdAllocatorPrivate {
+  simaai::gst::AllocatorState* state;
+};
+
+G_DEFINE_TYPE_WITH_PRIVATE(GstSimaaiFdAllocator, gst_simaai_fd_allocator, GST_TYPE_ALLOCATOR)
+
+namespace simaai::gst {
+namespace {
+
+GstSimaaiFdAllocatorPrivate& private_of(gpointer allocator) noexcept {
+  return *static_cast<GstSimaaiFdAllocatorPrivate*>(
+      gst_simaai_fd_allocator_get_instance_private(static_cast<GstSimaaiFdAllocator*>(allocator)));
+}
+
+GstMemory* allocate(GstAllocator* allocator, gsize size, GstAllocationParams* params) noexcept {
+  const AllocatorState& state = *private_of(allocator).state;
+  // Objects begin at a page: any alignment below that is met.
+  const gsize room = size + params->prefix + params->padding;
+  auto allocated = state.source.allocate(room);
+  auto* buffer = std::get_if<runtime::DmaBuf>(&allocated);
+  if (buffer == nullptr)
+    return nullptr;
+  const gsize whole = buffer->length_bytes();
+  runtime::UniqueFd fd = buffer->release_fd();
+  GstMemory* memory =
+      gst_fd_allocator_alloc(state.wrapper.get(), fd.get(), whole, GST_FD_MEMORY_FLAG_KEEP_MAPPED);
+  if (memory == nullptr)
+    return nullptr;
+  (void)fd.release(); // the memory closes it
+  gst_memory_resize(memory, static_cast<gssize>(params->prefix), size);
+  return memory;
+}
+
+void finalize(GObject* object) noexcept {
+  delete private_of(object).state;
+  G_OBJECT_CLASS(gst_simaai_fd_allocator_parent_class)->finalize(object);
+}
+
+bool suits(int fd, bool writes) noexcept {
+  const auto found = runtime::inspect(fd);
+  const auto* info = std::get_if<runtime::MemoryInfo>(&found);
+  return info != nullptr && info->sealed && (!writes || info->writable);
+}
+
+} // namespace
+
+GstPtr<GstAllocator> new_fd_allocator() {
+  auto* allocator = GST_ALLOCATOR_CAST(g_object_new(GST_TYPE_SIMAAI_FD_ALLOCATOR, nullptr));
+  gst_object_ref_sink(allocator);
+  return GstPtr<GstAllocator>(allocator);
+}
+
+const char* fd_allocator_memory(GstAllocator* allocator) noexcept {
+  return runtime::memory_kind_name(private_of(allocator).state->source.memory_kind());
+}
+
+const char* fd_result_text(FdResult result) noexcept {
+  switch (result) {
+  case FdResult::Usable:
+    return "usable";
+  case FdResult::SeveralMemories:
+    return "its bytes are spread over several memories";
+  case FdResult::NoDescriptor:
+    return "its memory has no file descriptor";
+  case FdResult::UnsuitableFd:
+    return "its file descriptor is no DMA-BUF and no memfd that is sealed against shrinking and "
+           "open for this access";
+  case FdResult::Misaligned:
+    return "its offset is not aligned for this operation";
+  }
+  return "unknown";
+}
+
+std::variant<FdRange, FdResult>
+fd_range(GstMemory* memory, const kernels::ops::PortRequirement& needs, bool writes) noexcept {
+  if (!gst_is_fd_memory(memory))
+    return FdResult::NoDescriptor;
+  FdRange range;
+  range.memory = memory;
+  range.fd = gst_fd_memory_get_fd(memory);
+  // A shared part counts from the start of the object too.
+  range.offset_bytes = memory->offset;
+  range.length_bytes = memory->size;
+  if (!suits(range.fd, writes))
+    return FdResult::UnsuitableFd;
+  if (range.offset_bytes % needs.alignment != 0)
+    return FdResult::Misaligned;
+  return range;
+}
+
+std::variant<FdRange, FdResult>
+fd_range(GstBuffer* buffer, const kernels::ops::PortRequirement& needs, bool writes) noexcept {
+  GstMemory* memory = gst_buffer_peek_memory(buffer, 0);
+  if (memory->size < needs.bytes)
+    return FdResult::SeveralMemories;
+  return fd_range(memory, needs, writes);
+}
+
+} // namespace simaai::gst
+
+static void gst_simaai_fd_allocator_init(GstSimaaiFdAllocator* self) {
+  simaai::gst::private_of(self).state = new simaai::gst::AllocatorState();
+  GST_ALLOCATOR_CAST(self)->mem_type = "SimaaiFd";
+}
+
+static void gst_simaai_fd_allocator_class_init(GstSimaaiFdAllocatorClass* klass) {
+  G_OBJECT_CLASS(klass)->finalize = simaai::gst::finalize;
+  GST_ALLOCATOR_CLASS(klass)->alloc = simaai::gst::allocate;
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// GstMemory that a device can be given: an allocator of it, and what a buffer holds of it.
+#pragma once
+
+#include <cstdint>
+#include <variant>
+
+#include <gst/gst.h>
+
+#include <simaai/kernels/ops/plan.h>
+#include <simaai/runtime/dma_buf.h>
+
+#include "export.h"
+#include "gst_ptr.h"
+
+G_BEGIN_DECLS
+#define GST_TYPE_SIMAAI_FD_ALLOCATOR (gst_simaai_fd_allocator_get_type())
+SIMAAI_GST_API GType gst_simaai_fd_allocator_get_type(void);
+G_END_DECLS
+
+namespace simaai::gst {
+
+/// An allocator of zeroed memory from the best source of this machine (runtime::BufferSource::best()). DMA-BUFs become
+/// memories of GstDmaBufAllocator, which brackets CPU maps; memfds those of GstFdAllocator. Thread-safe.
+[[nodiscard]] SIMAAI_GST_API GstPtr<GstAllocator> new_fd_allocator();
+
+/// "dma-buf" or "memfd": what an allocator made by new_fd_allocator() gives.
+[[nodiscard]] SIMAAI_GST_API const char* fd_allocator_memory(GstAllocator* allocator) noexcept;
+
+/// Why a buffer cannot be given to a device as it is.
+enum class FdResult {
+  Usable,
+  SeveralMemories, ///< the bytes are spread over memories
+  NoDescriptor,    ///< ordinary memory
+  UnsuitableFd, ///< closed, of another kind, not sealed against shrinking, or not writable where it is written
+  Misaligned, ///< the offset in the object is one that the op refuses
+};
+
+/// Sentence part for messages.
+[[nodiscard]] SIMAAI_GST_API const char* fd_result_text(FdResult result) noexcept;
+
+/// Where the bytes of a port are in an object. The memory is borrowed from the buffer.
+struct FdRange {
+  GstMemory* memory = nullptr;
+  int fd = -1;
+  std::uint64_t offset_bytes = 0;
+  std::uint64_t length_bytes = 0;
+};
+
+/// Looks for the port in the first memory of a buffer whose size was checked. Maps nothing.
+[[nodiscard]] SIMAAI_GST_API std::variant<FdRange, FdResult>
+fd_range(GstBuffer* buffer, const kernels::ops::PortRequirement& needs, bool writes) noexcept;
+/// The same of one memory.
+[[nodiscard]] SIMAAI_GST_API std::variant<FdRange, FdResult>
+fd_range(GstMemory* memory, const kernels::ops::PortRequirement& needs, bool writes) noexcept;
+
+} // namespace simaai::gst

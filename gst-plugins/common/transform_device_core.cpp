@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The part of TransformCore that deals with devices: choice at start, packets, jobs, fd-backed staging.
+#include <utility>
+
+#include "transform_core.h"
+
+namespace simaai::gst {
+namespace {
+
+const char* choice_name(BackendChoice choice) noexcept {
+  switch (choice) {
+  case BackendChoice::Auto:
+    return "auto";
+  case BackendChoice::A65:
+    return "a65";
+  case BackendChoice::Ev74:
+    return "ev74";
+  }
+  return "unknown";
+}
+
+} // namespace
+
+bool TransformCore::check_device() {
+  const ElementSettings now = settings();
+  if (now.backend == BackendChoice::A65 ||
+      (now.backend == BackendChoice::Auto && now.device.empty()))
+    return true;
+  Report report;
+  report.reason = parked_problem(now.device);
+  if (report.reason.empty())
+    return true;
+  post_error(element(), ErrorKind::Resource, report);
+  return false;
+}
+
+void TransformCore::post_backend(const std::string& reason) {
+  const char* active = device_ ? "ev74" : adapter_->backend_name();
+  active_backend_.store(active, std::memory_order_release);
+  memory_name_.store(device_ ? device_->memory_name() : "system", std::memory_order_release);
+  GstStructure* notice =
+      gst_structure_new("simaai-backend", "requested", G_TYPE_STRING, choice_name(requested_),
+                        "active", G_TYPE_STRING, active, nullptr);
+  if (device_)
+    gst_structure_set(notice, "device", G_TYPE_STRING, device_->uri().c_str(), nullptr);
+  if (!reason.empty())
+    gst_structure_set(notice, "reason", G_TYPE_STRING, reason.c_str(), nullptr);
+  post_notice(element(), notice);
+}
+
+bool TransformCore::choose_backend() {
+  const ElementSettings now = settings();
+  requested_ = now.backend;
+  job_timeout_ = std::chrono::milliseconds(now.job_timeout_ms);
+  BackendSelection chosen;
+  if (now.backend != BackendChoice::A65)
+    chosen = select_backend(now.backend == BackendChoice::Ev74, now.device, traits_.operation,
+                            device_plan_);
+  if (!chosen.error.empty()) {
+    Report report;
+    report.reason = std::move(chosen.error);
+    report.backend = "ev74";
+    post_error(element(), ErrorKind::Resource, report);
+    return false;
+  }
+  device_ = std::move(chosen.device);
+  cancelled_ = false;
+  {
+    const ObjectLock lock(element_);
+    waking_ = device_ ? device_->device() : runtime::Device();
+  }
+  post_backend(chosen.reason);
+  return true;
+}
+
+void TransformCore::cancel_jobs(bool cancelled) {
+  cancelled_ = cancelled;
+  runtime::Device device;
+  {
+    const ObjectLock lock(element_);
+    device = waking_;
+  }
+  if (cancelled && device)
+    device.wake();
+}
+
+/// Only `auto` may do so: what it chose at start does not take these caps.
+void TransformCore::fall_back_to_a65(const std::string& reason) {
+  device_.reset();
+  post_backend(reason);
+}
+
+std::string TransformCore::prepare_on_device(std::size_t slot, const Ports& ports) {
+  std::string refused =
+      device_->prepare(slot, ports.input.spec, ports.output.spec, settings().params());
+  if (refused.empty() || requested_ != BackendChoice::Auto)
+    return refused;
+  fall_back_to_a65(refused);
+  return {};
+}
+
+GstAllocator* TransformCore::output_allocator(GstAllocator* offered) const noexcept {
+  if (!device_ ||
+      (offered != nullptr && G_TYPE_CHECK_INSTANCE_TYPE(offered, GST_TYPE_SIMAAI_FD_ALLOCATOR)))
+    return offered;
+  return device_->allocator();
+}
+
+/// Makes `kept` a memory of at least `bytes` that nobody else uses.
+bool TransformCore::stage_memory(GstPtr<GstMemory>& kept, const char* port, FdResult why,
+                                 std::uint64_t bytes) {
+  if (!allow_copy(port, fd_result_text(why), bytes))
+    return false;
+  // A job that is not retired holds a reference: its memory is left to it.
+  const bool reusable =
+      kept && GST_MINI_OBJECT_REFCOUNT_VALUE(kept.get()) == 1 && kept->size >= bytes;
+  if (!reusable) {
+    GstAllocationParams params;
+    gst_allocation_params_init(&params);
+    kept.reset(gst_allocator_alloc(device_->allocator(), bytes, &params));
+    staging_allocations_.fetch_add(1, std::memory_order_relaxed);
+  }
+  if (!kept) {
+    report_data("out of memory for the device", bytes, std::nullopt);
+    return false;
+  }
+  return true;
+}
+
+/// A copy of the buffer's bytes in memory for the device: of an output too, whose gaps keep what the buffer holds.
+std::optional<FdRange> TransformCore::stage_port(GstPtr<GstMemory>& kept, const char* port,
+                                                 GstBuffer* buffer, FdResult why,
+                                                 const kernels::ops::PortRequirement& needs,
+                                                 bool writes) {
+  if (!stage_memory(kept, port, why, needs.bytes))
+    return std::nullopt;
+  bool copied = false;
+  {
+    const MapGuard map(kept.get(), GST_MAP_WRITE);
+    copied = map && gather(buffer, reinterpret_cast<std::byte*>(map.data()), needs.bytes);
+  }
+  const auto range = fd_range(kept.get(), needs, writes);
+  const auto* found = std::get_if<FdRange>(&range);
+  if (copied && found != nullptr)
+    return *found;
+  report_data(std::string("the ") + port + " buffer cannot be copied for the device", needs.bytes,
+              std::nullopt);
+  return std::nullopt;
+}
+
+void TransformCore::report_job(std::size_t slot, const runtime::Error& error) {
+  Report report;
+  report.reason = error.message() + " (device " + device_->uri() + ")\n  packet:\n" +
+                  device_->packet_text(slot);
+  report.sink_caps = sink_caps_.get();
+  report.src_caps = src_caps_.get();
+  report.backend = backend_name();
+  post_error(element(), ErrorKind::Resource, report);
+}
+
+GstFlowReturn TransformCore::run_on_device(std::size_t slot, GstBuffer* input, GstBuffer* output) {
+  const PortNeeds& needs = ports_[slot].needs;
+  if (needs.output.bytes == 0)
+    return GST_FLOW_OK;
+  const auto from = fd_range(input, needs.input, false);
+  const auto to = fd_range(output, needs.output, true);
+  std::optional<FdRange> source;
+  std::optional<FdRange> destination;
+  if (const auto* range = std::get_if<FdRange>(&from))
+    source = *range;
+  else
+    source =
+        stage_port(staged_source_, "input", input, std::get<FdResult>(from), needs.input, false);
+  if (!source)
+    return GST_FLOW_ERROR;
+  const bool direct = std::holds_alternative<FdRange>(to);
+  if (direct)
+    destination = std::get<FdRange>(to);
+  else
+    destination = stage_port(staged_destination_, "output", output, std::get<FdResult>(to),
+                             needs.output, true);
+  if (!destination)
+    return GST_FLOW_ERROR;
+  const runtime::Status status =
+      device_->run(slot, *source, *destination, job_timeout_, cancelled_);
+  if (!status.ok() && status.error().code == runtime::ErrorCode::Cancelled)
+    return GST_FLOW_FLUSHING;
+  if (!status.ok()) {
+    report_job(slot, status.error());
+    return GST_FLOW_ERROR;
+  }
+  if (direct)
+    return GST_FLOW_OK;
+  const MapGuard map(staged_destination_.get(), GST_MAP_READ);
+  return map && scatter(output, reinterpret_cast<const std::byte*>(map.data()), needs.output.bytes)
+             ? GST_FLOW_OK
+             : GST_FLOW_ERROR;
+}
+
+} // namespace simaai::gst
