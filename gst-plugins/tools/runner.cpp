@@ -49,6 +49,16 @@ gboolean on_interrupt(gpointer data) noexcept {
   return G_SOURCE_CONTINUE;
 }
 
+gboolean on_start_limit(gpointer data) noexcept {
+  auto& run = *static_cast<Loop*>(data);
+  if (gst_element_get_state(run.pipeline, nullptr, nullptr, 0) == GST_STATE_CHANGE_ASYNC) {
+    run.result.error = "no picture arrived in time: there is no video in the source, or it does "
+                       "not answer";
+    g_main_loop_quit(run.loop);
+  }
+  return G_SOURCE_CONTINUE;
+}
+
 } // namespace
 
 gst::GstPtr<GstElement> build_pipeline(const std::string& text, std::string& error) {
@@ -61,13 +71,14 @@ gst::GstPtr<GstElement> build_pipeline(const std::string& text, std::string& err
   return pipeline;
 }
 
-RunResult run_pipeline(GstElement* pipeline) {
+RunResult run_pipeline(GstElement* pipeline, guint start_limit_seconds) {
   Loop run;
   run.loop = g_main_loop_new(nullptr, FALSE);
   run.pipeline = pipeline;
   const gst::GstPtr<GstBus> bus(gst_element_get_bus(pipeline));
   const guint watch = gst_bus_add_watch(bus.get(), &on_message, &run);
   const guint interrupt = g_unix_signal_add(SIGINT, &on_interrupt, &run);
+  const guint start_limit = g_timeout_add_seconds(start_limit_seconds, &on_start_limit, &run);
 
   const gint64 began_us = g_get_monotonic_time();
   // Where this fails, an error message is on the bus.
@@ -75,6 +86,7 @@ RunResult run_pipeline(GstElement* pipeline) {
   g_main_loop_run(run.loop);
   run.result.seconds = static_cast<double>(g_get_monotonic_time() - began_us) / 1e6;
 
+  g_source_remove(start_limit);
   g_source_remove(interrupt);
   g_source_remove(watch);
   g_main_loop_unref(run.loop);

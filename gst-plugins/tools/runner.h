@@ -21,9 +21,15 @@ struct RunResult {
 /// Builds a pipeline of gst-launch text. Returns null and the reason where that fails.
 [[nodiscard]] gst::GstPtr<GstElement> build_pipeline(const std::string& text, std::string& error);
 
+/// How long a source may take to its first picture.
+inline constexpr guint kStartLimitSeconds = 30;
+
 /// Plays until EOS, error or SIGINT (a first one sends EOS, a second one stops at once). The
-/// pipeline keeps its state, so that its elements can be asked for their statistics.
-[[nodiscard]] RunResult run_pipeline(GstElement* pipeline);
+/// pipeline keeps its state, so that its elements can be asked for their statistics. A pipeline
+/// that has nothing to show within the limit ends with an error: decodebin now and then swallows
+/// the message that a file has no stream for us.
+[[nodiscard]] RunResult run_pipeline(GstElement* pipeline,
+                                     guint start_limit_seconds = kStartLimitSeconds);
 
 /// NULL state, waiting for it.
 void stop_pipeline(GstElement* pipeline);
