@@ -28,19 +28,25 @@ constexpr RunParts split_run(std::uint32_t device, std::uint32_t bytes) noexcept
   return {head, middle, bytes - head - middle};
 }
 
+/// Stores the scalars at both ends of a run whose middle is transferred.
+inline void publish_ends(Worker& worker, const RunParts& parts, std::uint32_t device,
+                         const std::byte* local, std::uint32_t width) noexcept {
+  if (parts.head_bytes != 0)
+    worker.store(device, width, local, parts.head_bytes / width, width);
+  const std::uint32_t before = parts.head_bytes + parts.middle_bytes;
+  if (parts.tail_bytes != 0)
+    worker.store(device + before, width, local + before, parts.tail_bytes / width, width);
+}
+
 /// Publishes `bytes` (a multiple of `width`) at `device`, which is aligned to `width`. Granules of
 /// the middle are wholly the run's own, so they may be in flight while scalars beside them are
 /// stored.
 inline void publish_run(Worker& worker, Chain& chain, std::uint32_t device, std::byte* local,
                         std::uint32_t bytes, std::uint32_t width) noexcept {
   const RunParts parts = split_run(device, bytes);
-  if (parts.head_bytes != 0)
-    worker.store(device, width, local, parts.head_bytes / width, width);
   if (parts.middle_bytes != 0)
     worker.write(chain, {device + parts.head_bytes, local + parts.head_bytes, parts.middle_bytes});
-  const std::uint32_t before = parts.head_bytes + parts.middle_bytes;
-  if (parts.tail_bytes != 0)
-    worker.store(device + before, width, local + before, parts.tail_bytes / width, width);
+  publish_ends(worker, parts, device, local, width);
 }
 
 } // namespace simaai::firmware

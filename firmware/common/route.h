@@ -15,6 +15,12 @@ enum class Route : std::uint16_t {
   CastMatrix = 0x0103,    ///< rows of the source are columns of the destination
   CastGather = 0x0104,    ///< contiguous destination runs, source values apart
   CastScattered = 0x0105, ///< destination values apart
+  TessTiles = 0x0201,     ///< a tile fits a panel
+  TessPixels = 0x0202,    ///< tiles exceed a panel: runs of their pixels
+  TessPieces = 0x0203,    ///< pixels exceed a panel: channels of one plane
+  CastTessTiles = 0x0301,
+  CastTessPixels = 0x0302,
+  CastTessPieces = 0x0303,
 };
 
 /// A short lower-case name for tables and messages.
@@ -32,6 +38,15 @@ constexpr const char* route_name(Route route) noexcept {
     return "gather";
   case Route::CastScattered:
     return "scattered";
+  case Route::TessTiles:
+  case Route::CastTessTiles:
+    return "tiles";
+  case Route::TessPixels:
+  case Route::CastTessPixels:
+    return "pixels";
+  case Route::TessPieces:
+  case Route::CastTessPieces:
+    return "pieces";
   }
   return "unknown";
 }

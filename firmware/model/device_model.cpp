@@ -33,20 +33,20 @@ ModelConfig clamped(ModelConfig config) {
 
 class DeviceModel::Impl {
 public:
-  explicit Impl(const ModelConfig& config) : config_(clamped(config)) {
+  explicit Impl(const ModelConfig& wanted) : config(clamped(wanted)) {
     for (const Entry& entry : entries()) {
-      capabilities_.push_back(entry.capability);
-      capabilities_.back().flags &= config_.supported_flags;
+      capabilities.push_back(entry.capability);
+      capabilities.back().flags &= config.supported_flags;
     }
   }
 
   RunResult run(Ev74Entry entry, const void* packet, std::uint32_t bytes);
   [[nodiscard]] RunResult run_copy(Ev74Entry entry, std::span<const std::byte> packet);
 
-  const ModelConfig config_;
-  std::mutex mutex_; ///< memory_ and everything below; held for the length of a job
-  AddressSpace memory_;
-  std::vector<EntryCapability> capabilities_;
+  const ModelConfig config;
+  std::mutex mutex; ///< memory and everything below; held for the length of a job
+  AddressSpace memory;
+  std::vector<EntryCapability> capabilities;
 
 private:
   struct Services; // trampolines
@@ -57,7 +57,7 @@ private:
   PortShadow ports_;
   std::array<WorkerModel, firmware::kMaxWorkers> workers_;
   FaultLog faults_;
-  JobContext job_{config_, memory_, ports_, faults_};
+  JobContext job_{config, memory, ports_, faults_};
   std::uint32_t launched_ = 0;
   Route route_ = Route::None;
 };
@@ -109,8 +109,8 @@ struct DeviceModel::Impl::Services {
 Ev74Services DeviceModel::Impl::services() {
   Ev74Services out{};
   out.context = this;
-  out.workers = config_.workers;
-  out.local_bytes = config_.local_bytes;
+  out.workers = config.workers;
+  out.local_bytes = config.local_bytes;
   out.launch = &Services::launch;
   out.acquire_local = &Services::acquire;
   out.dma_read = &Services::read;
@@ -126,13 +126,12 @@ Ev74Services DeviceModel::Impl::services() {
 
 void DeviceModel::Impl::launch(std::uint32_t workers, void (*body)(void*, std::uint32_t),
                                void* argument) {
-  launched_ = std::min(workers, config_.workers);
+  launched_ = std::min(workers, config.workers);
   std::array<std::uint32_t, firmware::kMaxWorkers> order{};
   std::iota(order.begin(), order.end(), 0U);
   // Workers share nothing, so any order stands for any interleaving; deferred DMA draws one.
-  if (config_.dma == DmaEngine::Deferred)
-    std::rotate(order.begin(),
-                order.begin() + static_cast<std::ptrdiff_t>(config_.seed % launched_),
+  if (config.dma == DmaEngine::Deferred)
+    std::rotate(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(config.seed % launched_),
                 order.begin() + launched_);
   for (std::uint32_t i = 0; i < launched_; ++i) {
     WorkerModel& worker = workers_[order[i]];
@@ -163,9 +162,9 @@ RunResult DeviceModel::Impl::result() const {
 }
 
 RunResult DeviceModel::Impl::run(Ev74Entry entry, const void* packet, std::uint32_t bytes) {
-  if (config_.latency_us != 0)
-    std::this_thread::sleep_for(std::chrono::microseconds(config_.latency_us));
-  const std::lock_guard lock(mutex_);
+  if (config.latency_us != 0)
+    std::this_thread::sleep_for(std::chrono::microseconds(config.latency_us));
+  const std::lock_guard lock(mutex);
   faults_ = {};
   launched_ = 0;
   route_ = Route::None;
@@ -173,18 +172,18 @@ RunResult DeviceModel::Impl::run(Ev74Entry entry, const void* packet, std::uint3
   const bool readable =
       packet != nullptr &&
       kernels::wire::read(static_cast<const std::byte*>(packet), bytes, descriptor).ok();
-  if (readable && (descriptor.flags & ~config_.supported_flags) != 0) {
+  if (readable && (descriptor.flags & ~config.supported_flags) != 0) {
     RunResult refused;
     refused.status = EntryStatus::UnsupportedFlags;
     return refused;
   }
   const bool valid = readable && kernels::wire::check_geometry(descriptor).ok() &&
                      kernels::wire::check_addresses(descriptor).ok();
-  if (config_.checking == Checking::Full)
+  if (config.checking == Checking::Full)
     ports_.begin(valid ? &descriptor : nullptr);
   const Ev74Services offered = services();
   const auto status = static_cast<EntryStatus>(entry(packet, bytes, &offered));
-  if (status == EntryStatus::Completed && config_.checking == Checking::Full)
+  if (status == EntryStatus::Completed && config.checking == Checking::Full)
     ports_.check_complete(faults_);
   RunResult out = result();
   out.status = status;
@@ -204,23 +203,23 @@ DeviceModel::~DeviceModel() = default;
 DeviceModel::DeviceModel(DeviceModel&&) noexcept = default;
 DeviceModel& DeviceModel::operator=(DeviceModel&&) noexcept = default;
 
-const ModelConfig& DeviceModel::config() const noexcept { return impl_->config_; }
+const ModelConfig& DeviceModel::config() const noexcept { return impl_->config; }
 
 std::optional<std::uint64_t> DeviceModel::map(void* host, std::uint64_t bytes,
                                               RegionAccess access) {
-  const std::lock_guard lock(impl_->mutex_);
-  return impl_->memory_.map(static_cast<std::byte*>(host), bytes, access);
+  const std::lock_guard lock(impl_->mutex);
+  return impl_->memory.map(static_cast<std::byte*>(host), bytes, access);
 }
 
 bool DeviceModel::map_at(std::uint64_t address, void* host, std::uint64_t bytes,
                          RegionAccess access) {
-  const std::lock_guard lock(impl_->mutex_);
-  return impl_->memory_.map_at(address, static_cast<std::byte*>(host), bytes, access);
+  const std::lock_guard lock(impl_->mutex);
+  return impl_->memory.map_at(address, static_cast<std::byte*>(host), bytes, access);
 }
 
 bool DeviceModel::unmap(std::uint64_t address) {
-  const std::lock_guard lock(impl_->mutex_);
-  return impl_->memory_.unmap(address);
+  const std::lock_guard lock(impl_->mutex);
+  return impl_->memory.unmap(address);
 }
 
 RunResult DeviceModel::run(std::span<const std::byte> packet) {
@@ -238,7 +237,7 @@ RunResult DeviceModel::run_entry(Ev74Entry entry, std::span<const std::byte> pac
 }
 
 std::span<const EntryCapability> DeviceModel::capabilities() const noexcept {
-  return impl_->capabilities_;
+  return impl_->capabilities;
 }
 
 } // namespace simaai::model

@@ -2,9 +2,8 @@
 // Table of native entries.
 #include "firmware/model/entries.h"
 
-#include <array>
-
 #include "firmware/common/entry.h"
+#include "firmware/model/entry_symbols.h"
 #include "wire/bytes.h"
 #include "wire/rules.h"
 
@@ -21,7 +20,19 @@ std::uint32_t refuse(const void* packet, std::uint32_t bytes, const Ev74Services
       status == firmware::EntryStatus::Completed ? firmware::EntryStatus::WrongOperation : status);
 }
 
-constexpr std::array<Entry, 0> kEntries{};
+using kernels::wire::OperationRules;
+
+constexpr Entry entry(const OperationRules& rules, Ev74Entry function) noexcept {
+  return {function,
+          {rules.operation, kernels::wire::kVersion, rules.allowed_flags, rules.source_dtypes(),
+           rules.destination_dtypes()}};
+}
+
+constexpr Entry kEntries[] = {
+    entry(kernels::wire::kCastRules, simaai_kernels_ev74_cast_v1),
+    entry(kernels::wire::kTessRules, simaai_kernels_ev74_tess_v1),
+    entry(kernels::wire::kCastTessRules, simaai_kernels_ev74_casttess_v1),
+};
 
 } // namespace
 

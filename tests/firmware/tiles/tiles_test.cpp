@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Tess and CastTess on the device model, compiled once for each with the operation as a parameter.
+#include <map>
+
+#include <gtest/gtest.h>
+
+#include "firmware/effort.h"
+#include "firmware/tiles/operation_under_test.h"
+#include "firmware/tiles/tile_cases.h"
+#include "support/shape_table.h"
+
+namespace simaai::test {
+namespace {
+
+using firmware::Route;
+using kernels::ChannelStorage;
+using kernels::Strided;
+
+TEST(TileFirmware, GeneratedShapesOnOneToFourWorkersAndLateTransfers) {
+  for (std::uint64_t number = 0; number < effort().cases; ++number) {
+    DeviceCase c = generated_tiles(writer_under_test(), number);
+    ASSERT_TRUE(run_everywhere(c, effort().seeds, number)) << "case number " << number;
+    const model::Counters& counters = c.result().counters;
+    // Output is whole granules: nothing is left to scalar stores, padding included.
+    ASSERT_EQ(counters.typed_store_bytes, 0U);
+    ASSERT_EQ(counters.dma_bytes_out, c.golden().output.size());
+  }
+}
+
+TEST(TileFirmware, EveryGrainIsReachedByGeneratedShapes) {
+  std::map<unsigned, std::uint64_t> reached;
+  model::DeviceModel device(immediate(4));
+  for (std::uint64_t number = 0; number < 300; ++number) {
+    DeviceCase c = generated_tiles(writer_under_test(), number);
+    ASSERT_TRUE(c.run(device)) << "case number " << number;
+    ++reached[static_cast<unsigned>(c.result().route) & 0xffU];
+  }
+  EXPECT_GE(reached[1], 30U);
+  EXPECT_GE(reached[2], 10U);
+  EXPECT_GE(reached[3], 10U);
+}
+
+TEST(TileFirmware, ModelShapesAgreeWithTheOracle) {
+  const std::uint64_t largest = effort().seeds > 10 ? UINT64_MAX : 700000;
+  std::uint32_t ran = 0;
+  for (const ShapeRow& row : read_shape_table())
+    for (const DTypePair dtypes : writer_under_test().dtypes) {
+      if (!std::holds_alternative<kernels::MlaTiled>(row.spec.layout) ||
+          row.spec.dtype != dtypes.to || row.bytes > largest)
+        continue;
+      Case c{{row.spec.shape, dtypes.from, {}}, row.spec, {}, 3};
+      if (dtypes.to == kernels::DType::Int8)
+        c.fill = std::int8_t{9};
+      DeviceCase on_device(writer_under_test().encode, c);
+      model::DeviceModel device(deferred(4, 11));
+      ASSERT_TRUE(on_device.run(device)) << row.name;
+      ++ran;
+    }
+  EXPECT_GE(ran, 10U);
+}
+
+TEST(TileFirmware, GrainFollowsTileAndPixelBytes) {
+  const auto grain = [](std::initializer_list<std::int64_t> shape,
+                        std::initializer_list<std::int64_t> tile) {
+    const DTypePair dtypes = writer_under_test().dtypes.back();
+    DeviceCase c(writer_under_test().encode,
+                 image_case(dtypes, shape, tile, ChannelStorage::PadTo16));
+    model::DeviceModel device(immediate(2));
+    EXPECT_TRUE(c.run(device));
+    return static_cast<unsigned>(c.result().route) & 0xffU;
+  };
+  // Panels hold 8,192 stored bytes; the last dtype of both operations stores two bytes a value.
+  EXPECT_EQ(grain({1, 16, 16, 16}, {1, 16, 16, 16}), 1U);
+  EXPECT_EQ(grain({1, 16, 17, 16}, {1, 16, 17, 16}), 2U);
+  EXPECT_EQ(grain({1, 1, 2, 4096}, {1, 1, 1, 4096}), 1U);
+  EXPECT_EQ(grain({1, 1, 2, 4096}, {1, 1, 2, 4096}), 2U);
+  EXPECT_EQ(grain({1, 1, 2, 4097}, {1, 1, 2, 4097}), 3U);
+}
+
+TEST(TileFirmware, DenseTilesAreOneTransferAPanel) {
+  // Whole rows of the image are tiles, so source and destination are both one span.
+  const DTypePair dtypes = writer_under_test().dtypes.back();
+  DeviceCase c(writer_under_test().encode,
+               image_case(dtypes, {1, 64, 64, 64}, {1, 1, 64, 64}, ChannelStorage::Compact));
+  model::DeviceModel device(immediate(1));
+  ASSERT_TRUE(c.run(device));
+  const model::Counters& counters = c.result().counters;
+  EXPECT_EQ(counters.dma_calls_out, 64U * 64 * 64 * 2 / 8192);
+  EXPECT_EQ(counters.dma_calls_in, counters.dma_calls_out);
+  EXPECT_EQ(counters.dma_bytes_in, c.golden().input.size());
+}
+
+TEST(TileFirmware, SourcePitchesAtTheSixteenBitBoundary) {
+  // One row of four pixels, 65,534 or 65,536 bytes apart: one transfer, or one a pixel.
+  const DTypePair dtypes = writer_under_test().dtypes.back();
+  const std::int64_t width = kernels::scalar_bytes(dtypes.from);
+  const auto calls = [&](std::int64_t pitch) {
+    Case c = image_case(dtypes, {1, 1, 4, 8}, {1, 1, 4, 8}, ChannelStorage::Compact);
+    c.input.layout = Strided{{4 * pitch, 4 * pitch, pitch, width}};
+    DeviceCase on_device(writer_under_test().encode, c);
+    model::DeviceModel device(immediate(1));
+    EXPECT_TRUE(on_device.run(device));
+    return on_device.result().counters.dma_calls_in;
+  };
+  EXPECT_EQ(calls(65536 - width), 1U);
+  EXPECT_EQ(calls(65536), 4U);
+}
+
+TEST(TileFirmware, LocalMemoryIsTheDeclaredSlots) {
+  const DTypePair dtypes = writer_under_test().dtypes.back();
+  DeviceCase c(writer_under_test().encode,
+               image_case(dtypes, {1, 2, 2, 3}, {1, 2, 2, 3}, ChannelStorage::PadTo16));
+  model::DeviceModel device(immediate(1));
+  ASSERT_TRUE(c.run(device));
+  EXPECT_EQ(c.result().counters.local_bytes, local_bytes_under_test());
+}
+
+} // namespace
+} // namespace simaai::test
