@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "a65/contract_case.h"
+#include "support/generated_count.h"
 
 namespace simaai::test {
 namespace {
@@ -41,7 +42,9 @@ Tensor all_patterns(DType dtype, std::int64_t channels, std::uint32_t lower_half
 std::vector<std::uint32_t> lower_halves(DType dtype) {
   if (dtype != DType::Float32)
     return {0};
-  return {0x0000, 0x0001, 0x7fff, 0x8000, 0x8001, 0xffff};
+  std::vector<std::uint32_t> halves{0x8000, 0x7fff, 0x8001, 0x0000, 0x0001, 0xffff};
+  halves.resize(generated_count(halves.size()));
+  return halves;
 }
 
 void run_patterns(const Operation& operation, DTypePair dtypes, const RowShape& row) {

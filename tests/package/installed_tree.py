@@ -6,6 +6,7 @@ installed_tree.py destdir  installs this build under a staging folder and builds
                            CMake and by pkg-config
 installed_tree.py variant  configures the project anew with a static library, another libdir and prefix, moves the
                            installed tree and builds the examples against it
+A cross build names its emulator and sysroot; the programs then run under the emulator.
 Exit status 77: a tool that the test needs is not installed.
 """
 import argparse
@@ -46,14 +47,26 @@ class Tree:
         self.compiler = arguments.compiler
         self.flags = ["-fsanitize=" + arguments.sanitize] if arguments.sanitize not in ("", "none") else []
         self.source = arguments.source
+        self.nm = arguments.nm
+        self.wrapper = [arguments.emulator] if arguments.emulator else []
+        if arguments.sysroot:
+            self.flags.append(f"--sysroot={arguments.sysroot}")
+            # CMAKE_SYSTEM_NAME makes it a cross build for CMake too.
+            self.cross = ["-DCMAKE_SYSTEM_NAME=Linux", f"-DCMAKE_SYSTEM_PROCESSOR={arguments.processor}"]
+        else:
+            self.cross = []
 
     def cmake(self, source, build, *options, check=True):
-        command = ["cmake", "-G", "Ninja", "-S", source, "-B", build, self.package,
+        command = ["cmake", "-G", "Ninja", "-S", source, "-B", build, self.package, *self.cross,
                    f"-DCMAKE_CXX_COMPILER={self.compiler}", f"-DCMAKE_CXX_FLAGS={' '.join(self.flags)}", *options]
         if check:
             return run(command)
         return subprocess.run([str(part) for part in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                               text=True)
+
+    def run(self, program, **options):
+        """Output of a program built against the tree."""
+        return run([*self.wrapper, program], **options)
 
     def environment(self):
         return dict(os.environ, LD_LIBRARY_PATH=str(self.libdir))
@@ -77,7 +90,7 @@ def check_examples(tree, work):
         raise Failure("an example has no expected output, or the other way round")
     for name in names:
         # CMake writes the library's folder into the program: no environment is needed.
-        check_output(name, run([build / name]), tree.source)
+        check_output(name, tree.run(build / name), tree.source)
 
 
 def check_targets(tree, work):
@@ -99,7 +112,7 @@ def check_targets(tree, work):
     tree.cmake(project, project / "build")
     run(["cmake", "--build", project / "build"])
     for target in TARGETS:
-        run([project / "build" / f"use_{target}"])
+        tree.run(project / "build" / f"use_{target}")
 
 
 def check_requests(tree, work):
@@ -147,12 +160,12 @@ def check_pkg_config(tree, work):
     for name in ("a65_casttess", "ev74_detesscast"):
         program = work / f"pkg_{name}"
         run([tree.compiler, "-std=c++20", *tree.flags, tree.source / "examples" / f"{name}.cpp", "-o", program, *flags])
-        check_output(name, run([program], env=tree.environment()), tree.source)
+        check_output(name, tree.run(program, env=tree.environment()), tree.source)
 
 
 def check_symbols(tree):
     """The shared library exports the public interface and nothing of the inner layers."""
-    text = run(["nm", "--dynamic", "--defined-only", "--demangle", tree.libdir / "libsimaai-kernels.so"])
+    text = run([tree.nm, "--dynamic", "--defined-only", "--demangle", tree.libdir / "libsimaai-kernels.so"])
     for op in ("cast", "tess", "casttess", "detess", "detesscast"):
         for name in (f"ops::{op}::check_inference", f"a65::{op}::execute", f"ev74::{op}::encode_relocatable"):
             if f"simaai::kernels::{name}(" not in text:
@@ -202,6 +215,9 @@ def main():
         parser.add_argument(f"--{name}", type=pathlib.Path, required=True)
     for name in ("prefix", "libdir", "compiler", "sanitize"):
         parser.add_argument(f"--{name}", required=True)
+    parser.add_argument("--nm", default="nm")
+    for name in ("emulator", "sysroot", "processor"):
+        parser.add_argument(f"--{name}")
     arguments = parser.parse_args()
     for tool in ("cmake", "meson", "ninja", "nm", "pkg-config"):
         if shutil.which(tool) is None:

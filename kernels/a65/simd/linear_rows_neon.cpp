@@ -9,23 +9,35 @@ namespace {
 
 using namespace neon;
 
-/// The last `row.count - done` elements.
-void finish_linear(const LinearRow& row, std::int64_t done, LinearRowFn scalar) noexcept {
-  if (done == row.count)
-    return;
-  LinearRow rest = row;
-  rest.src += done * row.src_stride_bytes;
-  rest.dst += done * row.dst_stride_bytes;
-  rest.count -= done;
-  scalar(rest);
-}
-
+/// Groups of eight; the last group overlaps the one before. Fewer than eight are left to `scalar`.
 template <class From, class To>
 void convert_linear(const LinearRow& row, LinearRowFn scalar) noexcept {
-  std::int64_t i = 0;
-  for (; i + 8 <= row.count; i += 8)
-    To::store_8(row.dst + To::kBytes * i, From::load_8(row.src + From::kBytes * i));
-  finish_linear(row, i, scalar);
+  if (row.count < 8) {
+    scalar(row);
+    return;
+  }
+  const std::byte* src = row.src;
+  std::byte* dst = row.dst;
+  std::int64_t left = row.count;
+  for (; left >= 32; left -= 32) {
+    const uint16x8_t first = From::load_8(&src);
+    const uint16x8_t second = From::load_8(&src);
+    const uint16x8_t third = From::load_8(&src);
+    const uint16x8_t fourth = From::load_8(&src);
+    To::store_8(dst, first);
+    To::store_8(dst + 8 * To::kBytes, second);
+    To::store_8(dst + 16 * To::kBytes, third);
+    To::store_8(dst + 24 * To::kBytes, fourth);
+    dst += 32 * To::kBytes;
+  }
+  for (; left >= 8; left -= 8) {
+    To::store_8(dst, From::load_8(&src));
+    dst += 8 * To::kBytes;
+  }
+  if (left != 0) {
+    src -= (8 - left) * From::kBytes;
+    To::store_8(dst - (8 - left) * To::kBytes, From::load_8(&src));
+  }
 }
 
 } // namespace

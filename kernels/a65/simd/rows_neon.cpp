@@ -1,6 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tile row kernels for Armv8 Advanced SIMD. Integer lanes only.
+// Tile writers of contiguous channels for Armv8 Advanced SIMD, and the table of all tile rows.
+//
+// Pixels of fewer than 16 channels are read, and compact ones written, as whole vectors where that
+// stays within the row: what is too much is cleared, or written again by the next pixel. The last
+// pixels of a row, and pixels far apart, take two overlapping groups of 8, 4, 2 or 1 channels.
+#include "a65/simd/rows_neon.h"
+
+#include <algorithm>
+#include <array>
 #include <cstring>
+#include <type_traits>
 
 #include "a65/simd/lanes_neon.h"
 #include "a65/simd/linear_rows.h"
@@ -12,273 +21,359 @@ namespace {
 
 using namespace neon;
 
-// Writers.
-
-/// Sixteen channels of a pixel into both planes, `stored` bytes apart.
-template <class From>
-void write_16(const std::byte* src, std::byte* dst, std::int64_t stored) noexcept {
-  const uint8x16_t first = vreinterpretq_u8_u16(From::load_8(src));
-  const uint8x16_t second = vreinterpretq_u8_u16(From::load_8(src + 8 * From::kBytes));
-  vst1q_u8(bytes_at(dst), vuzp1q_u8(first, second));
-  vst1q_u8(bytes_at(dst + stored), vuzp2q_u8(first, second));
+void store_planes(std::byte* dst, std::int64_t stored, uint8x16x2_t planes) noexcept {
+  vst1q_u8(bytes_at(dst), planes.val[0]);
+  vst1q_u8(bytes_at(dst + stored), planes.val[1]);
 }
 
-template <class From>
-void write_8(const std::byte* src, std::byte* dst, std::int64_t stored) noexcept {
-  const uint16x8_t lanes = From::load_8(src);
-  vst1_u8(bytes_at(dst), vmovn_u16(lanes));
-  vst1_u8(bytes_at(dst + stored), vshrn_n_u16(lanes, 8));
+[[nodiscard]] uint8x16x2_t pick(uint8x16x2_t planes, uint8x16_t index) noexcept {
+  return {{vqtbl1q_u8(planes.val[0], index), vqtbl1q_u8(planes.val[1], index)}};
 }
 
-/// One padded pixel: the last group is completed with zeros, which convert to padding.
-template <class From>
-void write_padded_pixel(const std::byte* src, std::byte* dst, std::int64_t channels,
-                        std::int64_t stored) noexcept {
-  std::int64_t c = 0;
-  for (; c + 16 <= channels; c += 16)
-    write_16<From>(src + c * From::kBytes, dst + c, stored);
-  if (c == channels)
-    return;
-  std::byte group[16 * From::kBytes] = {};
-  std::memcpy(group, src + c * From::kBytes,
-              static_cast<std::size_t>((channels - c) * From::kBytes));
-  write_16<From>(group, dst + c, stored);
-}
-
-/// One pixel without padding, 8 channels or more: the last group overlaps the one before.
-template <class From>
-void write_compact_pixel(const std::byte* src, std::byte* dst, std::int64_t channels) noexcept {
-  if (channels < 16) {
-    const std::int64_t last = channels - 8;
-    write_8<From>(src, dst, channels);
-    write_8<From>(src + last * From::kBytes, dst + last, channels);
-    return;
-  }
-  std::int64_t c = 0;
-  for (; c + 16 <= channels; c += 16)
-    write_16<From>(src + c * From::kBytes, dst + c, channels);
-  if (c < channels) {
-    c = channels - 16;
-    write_16<From>(src + c * From::kBytes, dst + c, channels);
-  }
-}
-
-template <class From> void write_tiled(const TileRow& row, TileRowFn scalar) noexcept {
-  const bool padded = row.stored_channels % 16 == 0;
-  if (!padded && row.channels < 8) {
-    scalar(row);
-    return;
-  }
-  const std::byte* src = row.src;
-  std::byte* dst = row.dst;
-  for (std::int64_t p = 0; p < row.pixels; ++p) {
-    if (padded)
-      write_padded_pixel<From>(src, dst, row.channels, row.stored_channels);
-    else
-      write_compact_pixel<From>(src, dst, row.channels);
-    src += row.pixel_stride_bytes;
-    dst += 2 * row.stored_channels;
-  }
-}
-
-void f32_bf16_tiled_row__neon(const TileRow& row) noexcept {
-  write_tiled<F32>(row, f32_bf16_tiled_row__scalar);
-}
-void f32_bf16_channels_row__neon(const TileRow& row) noexcept {
-  write_tiled<F32>(row, f32_bf16_channels_row__scalar);
-}
-void f16_bf16_tiled_row__neon(const TileRow& row) noexcept {
-  write_tiled<F16>(row, f16_bf16_tiled_row__scalar);
-}
-void f16_bf16_channels_row__neon(const TileRow& row) noexcept {
-  write_tiled<F16>(row, f16_bf16_channels_row__scalar);
-}
-void bf16_bf16_tiled_row__neon(const TileRow& row) noexcept {
-  write_tiled<BF16>(row, bf16_bf16_tiled_row__scalar);
-}
-void bf16_bf16_channels_row__neon(const TileRow& row) noexcept {
-  write_tiled<BF16>(row, bf16_bf16_channels_row__scalar);
-}
-
-/// The last `row.pixels - done` pixels; `tile_bytes` is the size of a stored pixel.
-void finish_pixels(const TileRow& row, std::int64_t done, std::int64_t linear_bytes,
-                   std::int64_t tile_bytes, TileRowFn scalar) noexcept {
-  if (done == row.pixels)
-    return;
+/// The row without its first `done` pixels.
+[[nodiscard]] TileRow after(const TileRow& row, std::int64_t done,
+                            std::int64_t tile_bytes) noexcept {
   TileRow rest = row;
-  rest.src += done * linear_bytes;
+  rest.src += done * row.pixel_stride_bytes;
   rest.dst += done * tile_bytes;
   rest.pixels -= done;
-  scalar(rest);
+  return rest;
 }
 
-constexpr std::uint8_t kNone = 0xff; ///< table index that yields zero
+// Sixteen channels or more.
 
-/// Eight packed pixels of three channels: 24 values, three vectors.
-template <class From> void write_pad16_c3(const TileRow& row, TileRowFn scalar) noexcept {
-  // Byte indices of one pixel's low bytes; its high bytes are one further on.
-  static constexpr std::uint8_t kFirst[16] = {0,     2,     4,     kNone, kNone, kNone,
-                                              kNone, kNone, kNone, kNone, kNone, kNone,
-                                              kNone, kNone, kNone, kNone};
-  const uint8x16_t first = vld1q_u8(kFirst);
-  // Adding saturates, so that unused indices stay unused.
-  const uint8x16_t one = vdupq_n_u8(1);
-  std::int64_t p = 0;
-  for (; p + 8 <= row.pixels; p += 8) {
-    const std::byte* src = row.src + p * 3 * From::kBytes;
-    uint8x16x3_t values;
-    for (int part = 0; part < 3; ++part)
-      values.val[part] = vreinterpretq_u8_u16(From::load_8(src + part * 8 * From::kBytes));
-    std::uint8_t* dst = bytes_at(row.dst + p * 32);
-    uint8x16_t index = first;
-    for (int pixel = 0; pixel < 8; ++pixel) {
-      vst1q_u8(dst, vqtbl3q_u8(values, index));
-      vst1q_u8(dst + 16, vqtbl3q_u8(values, vqaddq_u8(index, one)));
-      index = vqaddq_u8(index, vdupq_n_u8(6));
-      dst += 32;
-    }
+/// All full groups of a pixel; returns the channels done.
+template <class From>
+std::int64_t write_groups(const std::byte* src, std::byte* dst, std::int64_t channels,
+                          std::int64_t stored) noexcept {
+  std::int64_t c = 0;
+  for (; c + 32 <= channels; c += 32) {
+    const uint8x16x2_t first = From::load_planes(&src);
+    const uint8x16x2_t second = From::load_planes(&src);
+    store_planes(dst + c, stored, first);
+    store_planes(dst + c + 16, stored, second);
   }
-  finish_pixels(row, p, 3 * From::kBytes, 32, scalar);
+  if (c + 16 <= channels) {
+    store_planes(dst + c, stored, From::load_planes(&src));
+    c += 16;
+  }
+  return c;
 }
 
-void f32_bf16_pad16_c3_row__neon(const TileRow& row) noexcept {
-  write_pad16_c3<F32>(row, f32_bf16_pad16_c3_row__scalar);
-}
-void bf16_bf16_pad16_c3_row__neon(const TileRow& row) noexcept {
-  write_pad16_c3<BF16>(row, bf16_bf16_pad16_c3_row__scalar);
+template <class From> void write_sixteen(const TileRow& row) noexcept {
+  const std::byte* src = row.src;
+  std::byte* dst = row.dst;
+  const std::int64_t step = row.pixel_stride_bytes - 16 * From::kBytes;
+  std::int64_t left = row.pixels;
+  for (; left >= 2; left -= 2) {
+    const uint8x16x2_t first = From::load_planes(&src);
+    src += step;
+    const uint8x16x2_t second = From::load_planes(&src);
+    src += step;
+    store_planes(dst, 16, first);
+    store_planes(dst + 32, 16, second);
+    dst += 64;
+  }
+  if (left != 0)
+    store_planes(dst, 16, From::load_planes(&src));
 }
 
-/// Packed pixels of three channels in three stored ones; anything else is left to `other`.
-template <class From> void write_compact_c3(const TileRow& row, TileRowFn other) noexcept {
-  if (row.stored_channels != 3 || row.pixel_stride_bytes != 3 * From::kBytes) {
-    other(row);
+/// The last channels are the end of the last sixteen: written where they are in compact pixels,
+/// moved to the front of a padded group.
+template <class From> void write_wide(const TileRow& row) noexcept {
+  const std::int64_t channels = row.channels;
+  const std::int64_t stored = row.stored_channels;
+  const bool padded = stored % 16 == 0;
+  const uint8x16_t index = last_bytes(channels % 16 == 0 ? 16 : channels % 16);
+  const std::byte* src = row.src;
+  std::byte* dst = row.dst;
+  for (std::int64_t left = row.pixels; left != 0; --left) {
+    const std::int64_t c = write_groups<From>(src, dst, channels, stored);
+    if (c != channels) {
+      const std::byte* end = src + (channels - 16) * From::kBytes;
+      const uint8x16x2_t planes = From::load_planes(&end);
+      if (padded)
+        store_planes(dst + c, stored, pick(planes, index));
+      else
+        store_planes(dst + channels - 16, stored, planes);
+    }
+    src += row.pixel_stride_bytes;
+    dst += 2 * stored;
+  }
+}
+
+// Fewer than sixteen channels.
+
+/// The first and the last kWidth of `channels` channels, one group after the other in both planes.
+template <class From, int kWidth>
+[[nodiscard]] uint8x16x2_t load_overlapped(const std::byte* src, std::int64_t channels) noexcept {
+  const std::byte* last = src + (channels - kWidth) * From::kBytes;
+  if constexpr (kWidth == 8) {
+    const uint16x8_t first = From::load_8(&src);
+    return split_planes(first, From::load_8(&last));
+  } else {
+    const uint16x8_t both = From::template load_pair<kWidth>(src, last);
+    return split_planes(both, both);
+  }
+}
+
+template <class From, int kWidth> void write_padded_exact(const TileRow& row) noexcept {
+  const uint8x16_t index = overlapped_bytes<kWidth>(row.channels);
+  const std::byte* src = row.src;
+  std::byte* dst = row.dst;
+  for (std::int64_t left = row.pixels; left != 0; --left) {
+    store_planes(dst, 16, pick(load_overlapped<From, kWidth>(src, row.channels), index));
+    src += row.pixel_stride_bytes;
+    dst += 32;
+  }
+}
+
+template <class From, int kWidth> void write_compact_exact(const TileRow& row) noexcept {
+  const std::int64_t channels = row.channels;
+  const std::byte* src = row.src;
+  std::byte* dst = row.dst;
+  for (std::int64_t left = row.pixels; left != 0; --left) {
+    const uint8x16x2_t planes = load_overlapped<From, kWidth>(src, channels);
+    for (int plane = 0; plane < 2; ++plane) {
+      store_lane<kWidth, 0>(dst, planes.val[plane]);
+      store_lane<kWidth, 1>(dst + channels - kWidth, planes.val[plane]);
+      dst += channels;
+    }
+    src += row.pixel_stride_bytes;
+  }
+}
+
+template <class From> void write_exact(const TileRow& row) noexcept {
+  const bool padded = row.stored_channels == 16;
+  if (row.channels >= 8)
+    padded ? write_padded_exact<From, 8>(row) : write_compact_exact<From, 8>(row);
+  else if (row.channels >= 4)
+    padded ? write_padded_exact<From, 4>(row) : write_compact_exact<From, 4>(row);
+  else if (row.channels >= 2)
+    padded ? write_padded_exact<From, 2>(row) : write_compact_exact<From, 2>(row);
+  else
+    padded ? write_padded_exact<From, 1>(row) : write_compact_exact<From, 1>(row);
+}
+
+/// Eight or sixteen channels are read for each pixel; the ones above `channels` are cleared.
+template <class From, int kRead>
+void write_padded_whole(const TileRow& row, std::int64_t pixels) noexcept {
+  const std::byte* src = row.src;
+  std::byte* dst = row.dst;
+  const std::int64_t step = row.pixel_stride_bytes - kRead * From::kBytes;
+  const uint8x16_t valid = vcltq_u8(last_bytes(row.channels), vdupq_n_u8(kNone));
+  for (; pixels != 0; --pixels) {
+    uint8x16x2_t planes;
+    if constexpr (kRead == 8) {
+      const uint16x8_t lanes = From::load_8(&src);
+      planes = split_planes(lanes, lanes);
+    } else {
+      planes = From::load_planes(&src);
+    }
+    store_planes(dst, 16, {{vandq_u8(planes.val[0], valid), vandq_u8(planes.val[1], valid)}});
+    src += step;
+    dst += 32;
+  }
+}
+
+/// Both planes are written as eight or sixteen channels; the next pixel corrects what follows.
+template <class From, int kRead>
+void write_compact_whole(const TileRow& row, std::int64_t pixels) noexcept {
+  const std::int64_t channels = row.channels;
+  const std::byte* src = row.src;
+  std::byte* dst = row.dst;
+  const std::int64_t step = row.pixel_stride_bytes - kRead * From::kBytes;
+  for (; pixels != 0; --pixels) {
+    if constexpr (kRead == 8) {
+      const uint16x8_t lanes = From::load_8(&src);
+      vst1_u8(bytes_at(dst), vmovn_u16(lanes));
+      vst1_u8(bytes_at(dst + channels), vshrn_n_u16(lanes, 8));
+    } else {
+      store_planes(dst, channels, From::load_planes(&src));
+    }
+    src += step;
+    dst += 2 * channels;
+  }
+}
+
+template <class From, int kRead> void write_narrow(const TileRow& row) noexcept {
+  const std::int64_t channels = row.channels;
+  const bool padded = row.stored_channels == 16;
+  std::int64_t whole = pixels_within(row.pixels, row.pixel_stride_bytes, channels * From::kBytes,
+                                     kRead * From::kBytes);
+  if (padded) {
+    write_padded_whole<From, kRead>(row, whole);
+  } else {
+    whole =
+        std::min(whole, pixels_within(row.pixels, 2 * channels, 2 * channels, channels + kRead));
+    write_compact_whole<From, kRead>(row, whole);
+  }
+  if (whole != row.pixels)
+    write_exact<From>(after(row, whole, 2 * row.stored_channels));
+}
+
+template <class From> void write_tiled(const TileRow& row) noexcept {
+  if (row.channels > 16)
+    write_wide<From>(row);
+  else if (row.channels == 16)
+    write_sixteen<From>(row);
+  else if (row.channels > 8)
+    write_narrow<From, 16>(row);
+  else
+    write_narrow<From, 8>(row);
+}
+
+// Packed pixels of one, two or three channels.
+
+template <class From> [[nodiscard]] uint8x16x3_t load_24(const std::byte** src) noexcept {
+  const uint16x8_t first = From::load_8(src);
+  const uint16x8_t second = From::load_8(src);
+  const uint16x8_t third = From::load_8(src);
+  return {{vreinterpretq_u8_u16(first), vreinterpretq_u8_u16(second), vreinterpretq_u8_u16(third)}};
+}
+
+/// Rearranges the bytes of kVectors times eight values; kPixels pixels of kStored bytes result.
+template <class From, std::size_t kChannels>
+void write_packed_compact(const TileRow& row) noexcept {
+  constexpr auto kCount = static_cast<std::int64_t>(kChannels);
+  if (row.stored_channels != kCount || row.pixel_stride_bytes != kCount * From::kBytes) {
+    write_tiled<From>(row);
     return;
   }
-  static constexpr std::uint8_t kPlanes[48] = {0,  2,  4,  1,  3,  5,  6,  8,  10, 7,  9,  11,
-                                               12, 14, 16, 13, 15, 17, 18, 20, 22, 19, 21, 23,
-                                               24, 26, 28, 25, 27, 29, 30, 32, 34, 31, 33, 35,
-                                               36, 38, 40, 37, 39, 41, 42, 44, 46, 43, 45, 47};
+  // Byte of the tile: pixel, plane, channel. Byte of the values: pixel, channel, plane.
+  static constexpr auto kIndex = [] {
+    std::array<std::uint8_t, std::size_t{16} * kChannels> table{};
+    for (std::size_t i = 0; i < table.size(); ++i) {
+      const std::size_t pixel = i / (2 * kChannels);
+      const std::size_t plane = i / kChannels % 2;
+      const std::size_t channel = i % kChannels;
+      table[i] = static_cast<std::uint8_t>(2 * (pixel * kChannels + channel) + plane);
+    }
+    return table;
+  }();
+  std::array<uint8x16_t, kChannels> index;
+  for (std::size_t part = 0; part < kChannels; ++part)
+    index[part] = vld1q_u8(kIndex.data() + 16 * part);
+  const std::byte* src = row.src;
+  std::byte* dst = row.dst;
+  const std::int64_t pixels = row.pixels;
   std::int64_t p = 0;
-  for (; p + 8 <= row.pixels; p += 8) {
-    const std::byte* src = row.src + p * 3 * From::kBytes;
-    uint8x16x3_t values;
-    for (int part = 0; part < 3; ++part)
-      values.val[part] = vreinterpretq_u8_u16(From::load_8(src + part * 8 * From::kBytes));
-    for (int part = 0; part < 3; ++part)
-      vst1q_u8(bytes_at(row.dst + p * 6 + part * 16),
-               vqtbl3q_u8(values, vld1q_u8(kPlanes + part * 16)));
+  for (; p + 8 <= pixels; p += 8) {
+    if constexpr (kChannels == 2) {
+      // Four pixels a vector, all with the same pattern.
+      const uint8x16_t first = vreinterpretq_u8_u16(From::load_8(&src));
+      const uint8x16_t second = vreinterpretq_u8_u16(From::load_8(&src));
+      vst1q_u8(bytes_at(dst), vqtbl1q_u8(first, index[0]));
+      vst1q_u8(bytes_at(dst + 16), vqtbl1q_u8(second, index[0]));
+    } else {
+      const uint8x16x3_t values = load_24<From>(&src);
+      vst1q_u8(bytes_at(dst), vqtbl3q_u8(values, index[0]));
+      vst1q_u8(bytes_at(dst + 16), vqtbl3q_u8(values, index[1]));
+      vst1q_u8(bytes_at(dst + 32), vqtbl3q_u8(values, index[2]));
+    }
+    dst += 16 * kChannels;
   }
-  finish_pixels(row, p, 3 * From::kBytes, 6, other);
+  if (p != pixels)
+    write_tiled<From>(after(row, p, 2 * kCount));
 }
 
-void f32_bf16_tiled_c3_row__neon(const TileRow& row) noexcept {
-  write_compact_c3<F32>(row, f32_bf16_tiled_c3_row__scalar);
+template <std::size_t kVectors>
+[[nodiscard]] uint8x16_t look_up(uint8x16x3_t values, uint8x16_t index) noexcept {
+  return kVectors == 1 ? vqtbl1q_u8(values.val[0], index) : vqtbl3q_u8(values, index);
 }
-void bf16_bf16_tiled_c3_row__neon(const TileRow& row) noexcept {
-  write_compact_c3<BF16>(row, bf16_bf16_tiled_c3_row__scalar);
+
+/// Eight packed pixels of kChannels channels: each plane of each pixel is a table look-up.
+template <class From, std::size_t kChannels> void write_packed_pad16(const TileRow& row) noexcept {
+  static constexpr auto kIndex = [] {
+    std::array<std::array<std::uint8_t, 16>, 16> table{};
+    for (std::size_t plane = 0; plane < 16; ++plane)
+      for (std::size_t i = 0; i < 16; ++i)
+        table[plane][i] = static_cast<std::uint8_t>(
+            i < kChannels ? 2 * (plane / 2 * kChannels + i) + plane % 2 : kNone);
+    return table;
+  }();
+  std::array<uint8x16_t, 16> index;
+  for (std::size_t plane = 0; plane < 16; ++plane)
+    index[plane] = vld1q_u8(kIndex[plane].data());
+  const std::byte* src = row.src;
+  std::byte* dst = row.dst;
+  const std::int64_t pixels = row.pixels;
+  std::int64_t p = 0;
+  for (; p + 8 <= pixels; p += 8) {
+    uint8x16x3_t values;
+    if constexpr (kChannels == 1)
+      values.val[0] = vreinterpretq_u8_u16(From::load_8(&src));
+    else
+      values = load_24<From>(&src);
+#pragma GCC unroll 8
+    for (std::size_t pixel = 0; pixel < 8; ++pixel) {
+      const uint8x16_t low = look_up<kChannels>(values, index[2 * pixel]);
+      const uint8x16_t high = look_up<kChannels>(values, index[2 * pixel + 1]);
+      store_planes(dst + 32 * pixel, 16, {{low, high}});
+    }
+    dst += 256;
+  }
+  if (p != pixels)
+    write_tiled<From>(after(row, p, 32));
 }
 
 /// A packed compact channel is a contiguous vector.
-void f32_bf16_tiled_c1_row__neon(const TileRow& row) noexcept {
-  if (row.stored_channels == 1 && row.pixel_stride_bytes == F32::kBytes)
-    f32_bf16_linear_row__neon({row.src, row.dst, row.pixels, F32::kBytes, BF16::kBytes});
-  else
-    f32_bf16_tiled_c1_row__scalar(row);
-}
-
-// Readers.
-
-template <class To>
-void read_16(const std::byte* src, std::byte* dst, std::int64_t stored, std::int64_t c) noexcept {
-  const uint8x16_t low = vld1q_u8(bytes_at(src + c));
-  const uint8x16_t high = vld1q_u8(bytes_at(src + stored + c));
-  To::store_8(dst + c * To::kBytes, vreinterpretq_u16_u8(vzip1q_u8(low, high)));
-  To::store_8(dst + (c + 8) * To::kBytes, vreinterpretq_u16_u8(vzip2q_u8(low, high)));
-}
-
-[[nodiscard]] uint16x8_t join_planes(uint8x8_t low, uint8x8_t high) noexcept {
-  return vorrq_u16(vmovl_u8(low), vshll_n_u8(high, 8));
-}
-
-template <class To>
-void read_8(const std::byte* src, std::byte* dst, std::int64_t stored, std::int64_t c) noexcept {
-  To::store_8(dst + c * To::kBytes,
-              join_planes(vld1_u8(bytes_at(src + c)), vld1_u8(bytes_at(src + stored + c))));
-}
-
-[[nodiscard]] uint8x8_t load_4x8(const std::byte* from) noexcept {
-  std::uint32_t word;
-  std::memcpy(&word, from, sizeof word);
-  return vreinterpret_u8_u32(vdup_n_u32(word));
-}
-
-template <class To>
-void read_4(const std::byte* src, std::byte* dst, std::int64_t stored, std::int64_t c) noexcept {
-  To::store_4(dst + c * To::kBytes, join_planes(load_4x8(src + c), load_4x8(src + stored + c)));
-}
-
-/// One pixel of 4 channels or more; the last group overlaps the one before.
-template <class To>
-void read_pixel(const std::byte* src, std::byte* dst, std::int64_t channels,
-                std::int64_t stored) noexcept {
-  if (channels >= 16) {
-    std::int64_t c = 0;
-    for (; c + 16 <= channels; c += 16)
-      read_16<To>(src, dst, stored, c);
-    if (c < channels)
-      read_16<To>(src, dst, stored, channels - 16);
-  } else if (channels >= 8) {
-    read_8<To>(src, dst, stored, 0);
-    read_8<To>(src, dst, stored, channels - 8);
-  } else {
-    read_4<To>(src, dst, stored, 0);
-    read_4<To>(src, dst, stored, channels - 4);
+template <class From> void write_vector(const TileRow& row) noexcept {
+  if (row.stored_channels != 1 || row.pixel_stride_bytes != From::kBytes) {
+    write_tiled<From>(row);
+    return;
   }
-}
-
-template <class To> void read_tiled(const TileRow& row, TileRowFn scalar) noexcept {
-  if (row.channels < 4) {
-    scalar(row);
+  if constexpr (std::is_same_v<From, BF16>) {
+    std::memcpy(row.dst, row.src, static_cast<std::size_t>(row.pixels * BF16::kBytes));
     return;
   }
   const std::byte* src = row.src;
-  std::byte* dst = row.dst;
-  for (std::int64_t p = 0; p < row.pixels; ++p) {
-    read_pixel<To>(src, dst, row.channels, row.stored_channels);
-    src += 2 * row.stored_channels;
-    dst += row.pixel_stride_bytes;
-  }
+  const std::int64_t pixels = row.pixels;
+  std::int64_t p = 0;
+  for (; p + 8 <= pixels; p += 8)
+    store_8x16(row.dst + 2 * p, From::load_8(&src));
+  if (p != pixels)
+    write_tiled<From>(after(row, p, 2));
 }
 
-void bf16_f32_untiled_row__neon(const TileRow& row) noexcept {
-  read_tiled<F32>(row, bf16_f32_untiled_row__scalar);
-}
-void bf16_bf16_untiled_row__neon(const TileRow& row) noexcept {
-  read_tiled<BF16>(row, bf16_bf16_untiled_row__scalar);
-}
-
-void bf16_f32_untiled_c1_row__neon(const TileRow& row) noexcept {
+void write_f32_vector(const TileRow& row) noexcept {
   if (row.stored_channels == 1 && row.pixel_stride_bytes == F32::kBytes)
-    bf16_f32_linear_row__neon({row.src, row.dst, row.pixels, BF16::kBytes, F32::kBytes});
+    f32_bf16_linear_row__neon({row.src, row.dst, row.pixels, F32::kBytes, BF16::kBytes});
   else
-    bf16_f32_untiled_c1_row__scalar(row);
+    write_tiled<F32>(row);
 }
 
 constexpr RowTable kRows{
-    .f32_bf16_tiled = write_by_rows<f32_bf16_tiled_row__neon>,
-    .f32_bf16_tiled_c1 = write_by_rows<f32_bf16_tiled_c1_row__neon>,
-    .f32_bf16_tiled_c3 = write_by_rows<f32_bf16_tiled_c3_row__neon>,
-    .f32_bf16_channels = write_by_rows<f32_bf16_channels_row__neon>,
-    .f32_bf16_pad16_c3 = write_by_rows<f32_bf16_pad16_c3_row__neon>,
-    .f16_bf16_tiled = write_by_rows<f16_bf16_tiled_row__neon>,
-    .f16_bf16_channels = write_by_rows<f16_bf16_channels_row__neon>,
-    .bf16_bf16_tiled = write_by_rows<bf16_bf16_tiled_row__neon>,
-    .bf16_bf16_tiled_c3 = write_by_rows<bf16_bf16_tiled_c3_row__neon>,
-    .bf16_bf16_channels = write_by_rows<bf16_bf16_channels_row__neon>,
-    .bf16_bf16_pad16_c3 = write_by_rows<bf16_bf16_pad16_c3_row__neon>,
+    .f32_bf16_tiled = write_by_rows<write_tiled<F32>>,
+    .f32_bf16_tiled_c1 = write_by_rows<write_f32_vector>,
+    .f32_bf16_tiled_c2 = write_by_rows<write_packed_compact<F32, 2>>,
+    .f32_bf16_tiled_c3 = write_by_rows<write_packed_compact<F32, 3>>,
+    .f32_bf16_channels = write_by_rows<write_tiled<F32>>,
+    .f32_bf16_pad16_c1 = write_by_rows<write_packed_pad16<F32, 1>>,
+    .f32_bf16_pad16_c3 = write_by_rows<write_packed_pad16<F32, 3>>,
+    .f16_bf16_tiled = write_by_rows<write_tiled<F16>>,
+    .f16_bf16_tiled_c1 = write_by_rows<write_vector<F16>>,
+    .f16_bf16_tiled_c2 = write_by_rows<write_packed_compact<F16, 2>>,
+    .f16_bf16_tiled_c3 = write_by_rows<write_packed_compact<F16, 3>>,
+    .f16_bf16_channels = write_by_rows<write_tiled<F16>>,
+    .bf16_bf16_tiled = write_by_rows<write_tiled<BF16>>,
+    .bf16_bf16_tiled_c1 = write_by_rows<write_vector<BF16>>,
+    .bf16_bf16_tiled_c2 = write_by_rows<write_packed_compact<BF16, 2>>,
+    .bf16_bf16_tiled_c3 = write_by_rows<write_packed_compact<BF16, 3>>,
+    .bf16_bf16_channels = write_by_rows<write_tiled<BF16>>,
+    .bf16_bf16_pad16_c1 = write_by_rows<write_packed_pad16<BF16, 1>>,
+    .bf16_bf16_pad16_c3 = write_by_rows<write_packed_pad16<BF16, 3>>,
+    .i8_i8_tiled = write_by_rows<i8_i8_tiled_row__neon>,
+    .i8_i8_channels = write_by_rows<i8_i8_tiled_row__neon>,
     .bf16_f32_untiled = read_by_rows<bf16_f32_untiled_row__neon>,
     .bf16_f32_untiled_c1 = read_by_rows<bf16_f32_untiled_c1_row__neon>,
+    .bf16_f32_untiled_c2 = read_by_rows<bf16_f32_untiled_c2_row__neon>,
+    .bf16_f32_untiled_c3 = read_by_rows<bf16_f32_untiled_c3_row__neon>,
     .bf16_bf16_untiled = read_by_rows<bf16_bf16_untiled_row__neon>,
+    .bf16_bf16_untiled_c1 = read_by_rows<bf16_bf16_untiled_c1_row__neon>,
+    .bf16_bf16_untiled_c2 = read_by_rows<bf16_bf16_untiled_c2_row__neon>,
+    .bf16_bf16_untiled_c3 = read_by_rows<bf16_bf16_untiled_c3_row__neon>,
+    .i8_i8_untiled = read_by_rows<i8_i8_untiled_row__neon>,
 };
 
 } // namespace
