@@ -11,6 +11,13 @@
 
 namespace simaai::kernels::matrix::detail {
 
+/// The wire form over plain memory; see library:: in backend.h.
+struct WireForm {
+  void (*encode)(const PlainView& a, std::byte* records) noexcept;
+  bool (*check)(const std::byte* records, std::size_t rows, std::size_t cols) noexcept;
+  void (*decode)(const std::byte* records, const PlainTarget& to) noexcept;
+};
+
 /// One instruction set. Every entry gives the result of the scalar one, byte for byte.
 struct Backend {
   const char* name;
@@ -19,17 +26,21 @@ struct Backend {
   void (*matmul)(const PlainView& a, const PlainView& b, const PlainOutput& c) noexcept;
   void (*requantize)(const std::int32_t* src, std::size_t count, const Requant& requant,
                      std::int8_t* dst) noexcept;
+  const WireForm* wire;
 };
 
 extern const Backend scalar_backend;
+extern const WireForm scalar_wire;
 #if SIMAAI_MATRIX_HAVE_AVX2
 extern const Backend avx2_backend;
+extern const WireForm avx2_wire;
 #endif
 #if SIMAAI_MATRIX_HAVE_AVX512VNNI
 extern const Backend avx512vnni_backend;
 #endif
 #if SIMAAI_MATRIX_HAVE_NEON
 extern const Backend neon_backend;
+extern const WireForm neon_wire;
 #endif
 #if SIMAAI_MATRIX_HAVE_NEONDOT
 extern const Backend neondot_backend;

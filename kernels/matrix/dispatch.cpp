@@ -96,6 +96,18 @@ void requantize(const std::int32_t* src, std::size_t count, const Requant& requa
   detail::current_backend().requantize(src, count, requant, dst);
 }
 
+void encode_records(const PlainView& a, std::byte* records) noexcept {
+  detail::current_backend().wire->encode(a, records);
+}
+
+bool check_records(const std::byte* records, std::size_t rows, std::size_t cols) noexcept {
+  return detail::current_backend().wire->check(records, rows, cols);
+}
+
+void decode_records(const std::byte* records, const PlainTarget& to) noexcept {
+  detail::current_backend().wire->decode(records, to);
+}
+
 } // namespace library
 
 std::string_view active_instruction_set() noexcept { return detail::current_backend().name; }

@@ -54,12 +54,7 @@ Result<std::size_t, EncodeError> DynMatrixRef::encode(std::span<std::byte> dst) 
     return EncodeError{EncodeError::BufferTooSmall, needed, dst.size()};
   detail::refuse_overlap("encode", dst.data(), needed, elements_, rows_ * cols_);
   detail::store_header(dst.data(), rows_, cols_);
-  const PlainView view = plain_view(*this);
-  std::byte* record = dst.data() + kHeaderBytes;
-  for (std::size_t row = 0; row < rows_; ++row)
-    for (std::size_t col = 0; col < cols_; ++col, record += kRecordBytes)
-      detail::store_record(record, detail::record_key(row, col),
-                           elements_[row * view.row_stride + col * view.col_stride]);
+  library::encode_records(plain_view(*this), dst.data() + kHeaderBytes);
   return needed;
 }
 
@@ -93,10 +88,9 @@ Result<WireShape, DecodeError> peek_shape(std::span<const std::byte> stream) noe
 }
 
 void DynMatrix::place(const std::byte* records) noexcept {
-  const std::byte* record = records;
-  for (std::size_t row = 0; row < rows_; ++row)
-    for (std::size_t col = 0; col < cols_; ++col, record += kRecordBytes)
-      elements_[dyn_offset(order_, row, col, rows_, cols_)] = detail::record_value(record);
+  const PlainView view = plain_view(*this);
+  library::decode_records(
+      records, {elements_.data(), view.rows, view.cols, view.row_stride, view.col_stride});
 }
 
 Result<DynMatrix, DecodeError> DynMatrix::decode(std::span<const std::byte> stream,

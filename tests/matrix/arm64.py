@@ -15,7 +15,7 @@ import tempfile
 
 COMPILER = 'aarch64-linux-gnu-g++-12'
 SOURCES = ['kernels/matrix/dispatch.cpp', 'kernels/matrix/scalar.cpp', 'kernels/matrix/simd/neon.cpp',
-           'kernels/matrix/simd/neondot.cpp', 'tests/matrix/isa_check.cpp']
+           'kernels/matrix/simd/neon_wire.cpp', 'kernels/matrix/simd/neondot.cpp', 'tests/matrix/isa_check.cpp']
 FLAGS = ['-std=c++20', '-O2', '-static', '-Wall', '-Wextra', '-Werror', '-Ikernels', '-Ikernels/include',
          '-Itests/matrix', '-DSIMAAI_MATRIX_HAVE_NEON=1', '-DSIMAAI_MATRIX_HAVE_NEONDOT=1']
 

@@ -99,9 +99,45 @@ std::size_t check_rescale(const Backend& backend, reference::Random& random) {
   return wrong;
 }
 
+/// Records of one random matrix in both orders, and a record with a wrong coordinate.
+std::size_t check_wire(const Backend& backend, reference::Random& random) {
+  const std::size_t rows = random.extent(40);
+  const std::size_t cols = random.extent(random.bits() % 4 == 0 ? 700 : 50);
+  const reference::Rows matrix = random.rows(rows, cols);
+  const std::vector<std::uint8_t> stream = reference::wire(matrix);
+  const std::vector<std::byte> expected(reinterpret_cast<const std::byte*>(stream.data()) + 9,
+                                        reinterpret_cast<const std::byte*>(stream.data()) +
+                                            stream.size());
+  std::size_t wrong = 0;
+  for (const bool by_rows : {true, false}) {
+    const Elements elements = stored(matrix, by_rows);
+    const PlainView from = view(elements, rows, cols, by_rows);
+    std::vector<std::byte> records(expected.size());
+    backend.wire->encode(from, records.data());
+    wrong += records != expected;
+    Elements decoded(elements.size());
+    backend.wire->decode(expected.data(),
+                         {decoded.data(), rows, cols, from.row_stride, from.col_stride});
+    wrong += decoded != elements;
+  }
+  wrong += !backend.wire->check(expected.data(), rows, cols);
+  std::vector<std::byte> broken = expected;
+  const std::size_t record = random.bits() % (rows * cols);
+  broken[5 * record + random.bits() % 4] ^= static_cast<std::byte>(1U << (random.bits() % 8));
+  wrong += backend.wire->check(broken.data(), rows, cols);
+  broken = expected;
+  broken[5 * record + 4] ^= std::byte{1}; // an element is no coordinate
+  wrong += !backend.wire->check(broken.data(), rows, cols);
+  if (wrong > 0)
+    std::printf("%s: wire form of %zu x %zu is wrong\n", backend.name, rows, cols);
+  return wrong;
+}
+
 std::size_t check_random(const Backend& backend) {
   reference::Random random(61);
   std::size_t wrong = 0;
+  for (int n = 0; n < 200; ++n)
+    wrong += check_wire(backend, random);
   for (int n = 0; n < 70; ++n) {
     const std::size_t inner = random.extent(n % 5 == 0 ? 600 : 80);
     const std::size_t cols = n % 3 == 0 ? 1 : random.extent(n % 4 == 0 ? 140 : 70);

@@ -258,10 +258,45 @@ TEST(Wire, LongestRowsAndColumnsRoundTrip) {
   }
 }
 
-TEST(Wire, RandomDamageIsRefusedOrHarmless) {
+TEST(Wire, RandomShapesOnEachInstructionSet) {
+  on_each_backend([] {
+    reference::Random random(43);
+    for (int n = 0; n < 60; ++n) {
+      const reference::Rows rows =
+          random.rows(random.extent(40), random.extent(n % 3 == 0 ? 600 : 60));
+      const auto stream = bytes(reference::wire(rows));
+      for (const DynOrder order : kOrders) {
+        const auto matrix = DynMatrix::decode(stream, order);
+        ASSERT_TRUE(matrix.ok());
+        const DynMatrix expected = dyn_filled(rows, order);
+        ASSERT_TRUE(std::ranges::equal(matrix.value().storage(), expected.storage()));
+        std::vector<std::byte> again(stream.size() + 1, std::byte{0xA5});
+        ASSERT_TRUE(expected.encode(again).ok());
+        ASSERT_EQ(again.back(), std::byte{0xA5});
+        again.pop_back();
+        ASSERT_EQ(again, stream);
+      }
+    }
+  });
+}
+
+TEST(Wire, MovedMatrixLeavesAnEmptyOne) {
+  const reference::Rows rows = reference::Random(44).rows(3, 4);
+  DynMatrix first = dyn_filled(rows, DynOrder::ColMajor);
+  DynMatrix second = std::move(first);
+  // What is left states no element that it does not hold.
+  EXPECT_EQ(first.rows() * first.cols(), first.storage().size()); // NOLINT(bugprone-use-after-move)
+  EXPECT_EQ(first.rows(), 0U);
+  EXPECT_FALSE(first.path_of(0, 0).has_value());
+  first = std::move(second);
+  EXPECT_EQ(second.cols(), 0U); // NOLINT(bugprone-use-after-move)
+  EXPECT_EQ(first.get(2, 3), rows[2][3]);
+}
+
+void expect_damage_is_found(std::size_t row_count, std::size_t col_count) {
   // Any single changed byte outside the values is refused; in a value it changes that element only.
   reference::Random random(42);
-  const reference::Rows rows = random.rows(9, 14);
+  const reference::Rows rows = random.rows(row_count, col_count);
   const auto stream = bytes(reference::wire(rows));
   for (std::size_t offset = 0; offset < stream.size(); ++offset) {
     auto damaged = stream;
@@ -272,9 +307,18 @@ TEST(Wire, RandomDamageIsRefusedOrHarmless) {
     if (!is_value)
       continue;
     const std::size_t record = (offset - kHeaderBytes) / kRecordBytes;
-    for (std::size_t n = 0; n < 9 * 14; ++n)
-      ASSERT_EQ(result.value().get(n / 14, n % 14) == rows[n / 14][n % 14], n != record);
+    for (std::size_t n = 0; n < row_count * col_count; ++n)
+      ASSERT_EQ(result.value().get(n / col_count, n % col_count) ==
+                    rows[n / col_count][n % col_count],
+                n != record);
   }
+}
+
+TEST(Wire, RandomDamageIsRefusedOrHarmless) {
+  on_each_backend([] {
+    expect_damage_is_found(9, 14);
+    expect_damage_is_found(3, 37); // two blocks of sixteen and a rest
+  });
 }
 
 TEST(WireDeathTest, OverlapStopsTheProgram) {

@@ -7,6 +7,9 @@
 #include "matrix/simd/avx2_rescale.h"
 #include "matrix/simd/blocked_matmul.h"
 
+#define SIMAAI_VECTOR SIMAAI_AVX2
+#include "matrix/simd/transpose.h"
+
 namespace simaai::kernels::matrix::detail {
 namespace {
 
@@ -22,47 +25,135 @@ SIMAAI_AVX2 inline __m256i widen_tail(const std::int8_t* src, std::size_t count)
   return widen16(padded);
 }
 
-SIMAAI_AVX2 inline std::int32_t sum_lanes(__m256i acc) noexcept {
-  __m128i sum = _mm_add_epi32(_mm256_castsi256_si128(acc), _mm256_extracti128_si256(acc, 1));
-  sum = _mm_add_epi32(sum, _mm_shuffle_epi32(sum, 0x4E));
-  sum = _mm_add_epi32(sum, _mm_shuffle_epi32(sum, 0xB1));
-  return _mm_cvtsi128_si32(sum);
+/// Adds neighbouring 32-bit lanes: (a0 + a2, b0 + b2, a1 + a3, b1 + b3) of each 128 bits.
+SIMAAI_AVX2 inline __m256i fold32(__m256i a, __m256i b) noexcept {
+  return _mm256_add_epi32(_mm256_unpacklo_epi32(a, b), _mm256_unpackhi_epi32(a, b));
+}
+SIMAAI_AVX2 inline __m256i fold64(__m256i a, __m256i b) noexcept {
+  return _mm256_add_epi32(_mm256_unpacklo_epi64(a, b), _mm256_unpackhi_epi64(a, b));
 }
 
-/// Dot products of four rows with x. `rows` may be fewer at the end: the last row then repeats.
-SIMAAI_AVX2 void dot_rows(const std::int8_t* const (&rows)[4], const std::int8_t* x,
-                          std::size_t count, std::int32_t* sums) noexcept {
-  __m256i acc[4] = {};
+/// Sums of the lanes of eight vectors, in order.
+SIMAAI_AVX2 inline __m256i sum_lanes(const __m256i (&acc)[8]) noexcept {
+  const __m256i low = fold64(fold32(acc[0], acc[1]), fold32(acc[2], acc[3]));
+  const __m256i high = fold64(fold32(acc[4], acc[5]), fold32(acc[6], acc[7]));
+  return _mm256_add_epi32(_mm256_permute2x128_si256(low, high, 0x20),
+                          _mm256_permute2x128_si256(low, high, 0x31));
+}
+
+/// A run of x widened to 16 bits: elements with even and with odd positions in every 32, zeros behind
+/// the end.
+class SplitFactors {
+public:
+  /// 64 steps of four products of 2^14, scaled by 2^8, fill 30 bits of a lane.
+  static constexpr std::size_t kMost = 2048;
+
+  SIMAAI_AVX2 SplitFactors(const std::int8_t* x, std::size_t count) noexcept {
+    for (std::size_t n = 0; n < count; n += 32) {
+      const __m256i bytes = load_up_to32(x + n, count - n);
+      _mm256_store_si256(reinterpret_cast<__m256i*>(even_ + n / 2),
+                         _mm256_srai_epi16(_mm256_slli_epi16(bytes, 8), 8));
+      _mm256_store_si256(reinterpret_cast<__m256i*>(odd_ + n / 2), _mm256_srai_epi16(bytes, 8));
+    }
+  }
+  [[nodiscard]] SIMAAI_AVX2 __m256i even(std::size_t n) const noexcept {
+    return _mm256_load_si256(reinterpret_cast<const __m256i*>(even_ + n / 2));
+  }
+  [[nodiscard]] SIMAAI_AVX2 __m256i odd(std::size_t n) const noexcept {
+    return _mm256_load_si256(reinterpret_cast<const __m256i*>(odd_ + n / 2));
+  }
+  /// Reads `count` bytes where that is less than 32, zeros behind them.
+  SIMAAI_AVX2 static __m256i load_up_to32(const std::int8_t* src, std::size_t count) noexcept {
+    if (count >= 32)
+      return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(src));
+    alignas(32) std::int8_t padded[32] = {};
+    std::memcpy(padded, src, count);
+    return _mm256_load_si256(reinterpret_cast<const __m256i*>(padded));
+  }
+
+private:
+  alignas(32) std::int16_t even_[kMost / 2];
+  alignas(32) std::int16_t odd_[kMost / 2];
+};
+
+/// 256 times the products of 32 elements with their factors, four a lane. A byte in the upper half of
+/// a 16-bit lane is its own sign extension, times 256: one instruction for each half, where widening
+/// takes two.
+SIMAAI_AVX2 inline __m256i multiply32(__m256i elements, __m256i even, __m256i odd) noexcept {
+  const __m256i upper = _mm256_set1_epi16(static_cast<std::int16_t>(0xFF00));
+  asm("" : "+x"(elements)); // loaded once: a second load instead of a register costs more
+  return _mm256_add_epi32(_mm256_madd_epi16(_mm256_slli_epi16(elements, 8), even),
+                          _mm256_madd_epi16(_mm256_and_si256(elements, upper), odd));
+}
+
+/// Eight rows of a row-major matrix. Where fewer are left the last one repeats.
+struct EightRows {
+  const std::int8_t* rows[8];
+  std::size_t ahead; ///< from a row to the one that comes eight rows later
+  EightRows(const PlainView& a, std::size_t row, std::size_t col) noexcept {
+    ahead = 8 * a.row_stride;
+    rows[0] = a.data + row * a.row_stride + col;
+#pragma GCC unroll 8
+    for (std::size_t n = 1; n < 8; ++n)
+      rows[n] = rows[n - 1] + (row + n < a.rows ? a.row_stride : 0);
+  }
+};
+
+/// Dot products of eight rows with `count` factors.
+SIMAAI_AVX2 inline __m256i dot_rows(const EightRows& from, const SplitFactors& factors,
+                                    std::size_t count) noexcept {
+  __m256i acc[8];
+#pragma GCC unroll 8
+  for (int row = 0; row < 8; ++row)
+    acc[row] = _mm256_setzero_si256();
   std::size_t n = 0;
-  for (; n + 16 <= count; n += 16) {
-    const __m256i factor = widen16(x + n);
-    for (int row = 0; row < 4; ++row)
-      acc[row] = _mm256_add_epi32(acc[row], _mm256_madd_epi16(widen16(rows[row] + n), factor));
+  for (; n + 32 <= count; n += 32) {
+    const __m256i even = factors.even(n);
+    const __m256i odd = factors.odd(n);
+#pragma GCC unroll 8
+    for (int row = 0; row < 8; ++row) {
+      const std::int8_t* src = from.rows[row] + n;
+      const __m256i elements = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(src));
+      _mm_prefetch(src + from.ahead, _MM_HINT_T0);
+      acc[row] = _mm256_add_epi32(acc[row], multiply32(elements, even, odd));
+    }
   }
   if (n < count) {
-    const __m256i factor = widen_tail(x + n, count - n);
-    for (int row = 0; row < 4; ++row)
-      acc[row] = _mm256_add_epi32(acc[row],
-                                  _mm256_madd_epi16(widen_tail(rows[row] + n, count - n), factor));
+    const __m256i even = factors.even(n);
+    const __m256i odd = factors.odd(n);
+#pragma GCC unroll 8
+    for (int row = 0; row < 8; ++row)
+      acc[row] = _mm256_add_epi32(
+          acc[row],
+          multiply32(SplitFactors::load_up_to32(from.rows[row] + n, count - n), even, odd));
   }
-  for (int row = 0; row < 4; ++row)
-    sums[row] = sum_lanes(acc[row]);
+#pragma GCC unroll 8
+  for (int row = 0; row < 8; ++row)
+    acc[row] = _mm256_srai_epi32(acc[row], 8);
+  return sum_lanes(acc);
 }
 
 constexpr std::size_t kRun = 64;
 
+/// sums[n] += row (row + n) of a, from `col` on, times x.
+SIMAAI_AVX2 void add_rows(const PlainView& a, std::size_t row, std::size_t rows, std::size_t col,
+                          const std::int8_t* x, std::int32_t* sums) noexcept {
+  const std::size_t count = std::min(SplitFactors::kMost, a.cols - col);
+  const SplitFactors factors(x + col, count);
+  for (std::size_t n = 0; n < rows; n += 8) {
+    auto* out = reinterpret_cast<__m256i*>(sums + n);
+    _mm256_store_si256(out, _mm256_add_epi32(_mm256_load_si256(out),
+                                             dot_rows(EightRows(a, row + n, col), factors, count)));
+  }
+}
+
 SIMAAI_AVX2 void gemv_rows(const PlainView& a, const std::int8_t* x,
                            const PlainOutput& y) noexcept {
   for (std::size_t row = 0; row < a.rows; row += kRun) {
-    alignas(32) std::int32_t sums[kRun];
+    alignas(32) std::int32_t sums[kRun] = {};
     const std::size_t count = std::min(kRun, a.rows - row);
-    for (std::size_t n = 0; n < count; n += 4) {
-      const auto at = [&](std::size_t step) {
-        return a.data + std::min(row + n + step, a.rows - 1) * a.row_stride;
-      };
-      const std::int8_t* const rows[4] = {at(0), at(1), at(2), at(3)};
-      dot_rows(rows, x, a.cols, sums + n);
-    }
+    for (std::size_t col = 0; col < a.cols; col += SplitFactors::kMost)
+      add_rows(a, row, count, col, x, sums);
     emit_avx2(y, row, sums, count);
   }
 }
@@ -87,37 +178,29 @@ SIMAAI_AVX2 inline __m128i load16(const std::int8_t* src) noexcept {
   return _mm_loadu_si128(reinterpret_cast<const __m128i*>(src));
 }
 
-/// Products of 64 adjacent rows of a column-major matrix.
-SIMAAI_AVX2 void sum_columns64(const PlainView& a, std::size_t row, const std::int8_t* x,
-                               std::int32_t* sums) noexcept {
-  __m256i acc[4][2] = {};
+/// Products of 16 * Blocks adjacent rows of a column-major matrix.
+template <std::size_t Blocks>
+SIMAAI_AVX2 void sum_columns(const PlainView& a, std::size_t row, const std::int8_t* x,
+                             std::int32_t* sums) noexcept {
+  __m256i acc[Blocks][2];
+#pragma GCC unroll 4
+  for (std::size_t n = 0; n < Blocks; ++n)
+    acc[n][0] = acc[n][1] = _mm256_setzero_si256();
   for (std::size_t col = 0; col < a.cols; col += 2) {
     const bool pair = col + 1 < a.cols;
     const std::int8_t* first = a.data + col * a.col_stride + row;
     const std::int8_t* second = pair ? first + a.col_stride : first;
     const __m256i factors =
         _mm256_set1_epi32(factor_pair(x[col], pair ? x[col + 1] : std::int8_t{0}));
-    for (std::size_t n = 0; n < 4; ++n)
+#pragma GCC unroll 4
+    for (std::size_t n = 0; n < Blocks; ++n)
       add_columns16(acc[n], load16(first + 16 * n), load16(second + 16 * n), factors);
   }
-  for (std::size_t n = 0; n < 4; ++n)
-    for (std::size_t half = 0; half < 2; ++half)
-      _mm256_storeu_si256(reinterpret_cast<__m256i*>(sums + 16 * n + 8 * half), acc[n][half]);
-}
-
-/// Products of sixteen adjacent rows.
-SIMAAI_AVX2 void sum_columns16(const PlainView& a, std::size_t row, const std::int8_t* x,
-                               std::int32_t* sums) noexcept {
-  __m256i acc[2] = {};
-  for (std::size_t col = 0; col < a.cols; col += 2) {
-    const bool pair = col + 1 < a.cols;
-    const std::int8_t* first = a.data + col * a.col_stride + row;
-    const std::int8_t* second = pair ? first + a.col_stride : first;
-    add_columns16(acc, load16(first), load16(second),
-                  _mm256_set1_epi32(factor_pair(x[col], pair ? x[col + 1] : std::int8_t{0})));
+#pragma GCC unroll 4
+  for (std::size_t n = 0; n < Blocks; ++n) {
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(sums + 16 * n), acc[n][0]);
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(sums + 16 * n + 8), acc[n][1]);
   }
-  _mm256_storeu_si256(reinterpret_cast<__m256i*>(sums), acc[0]);
-  _mm256_storeu_si256(reinterpret_cast<__m256i*>(sums + 8), acc[1]);
 }
 
 /// Products of fewer than sixteen rows, one by one.
@@ -135,11 +218,11 @@ SIMAAI_AVX2 void gemv_columns(const PlainView& a, const std::int8_t* x,
     alignas(32) std::int32_t sums[kRun];
     const std::size_t count = std::min(kRun, a.rows - row);
     if (count == kRun) {
-      sum_columns64(a, row, x, sums);
+      sum_columns<4>(a, row, x, sums);
     } else {
       std::size_t n = 0;
       for (; n + 16 <= count; n += 16)
-        sum_columns16(a, row + n, x, sums + n);
+        sum_columns<1>(a, row + n, x, sums + n);
       sum_columns_tail(a, row + n, count - n, x, sums + n);
     }
     emit_avx2(y, row, sums, count);
@@ -157,109 +240,93 @@ struct Avx2Tile {
   static constexpr std::size_t kTileRows = 6;
   static constexpr std::size_t kTileCols = 16;
   static constexpr std::size_t kGroup = 2;
-  static constexpr std::size_t kDepth = 256; // BlockedMatmul::kBlockDepth, asserted below
+  static constexpr std::size_t kRowsAhead = 24; ///< of b, that are fetched before they are packed
 
-  static void pack_a(const PlainView& a, const Part& part, Packed* dst) noexcept {
-    for (std::size_t row = 0; row < kTileRows; ++row) {
-      Packed* packed = dst + row * kDepth;
-      if (row >= part.rows)
-        std::memset(packed, 0, (part.cols + 1) / 2 * 2 * sizeof(Packed));
-      else if (a.col_stride == 1)
-        widen_run(a.data + (part.row + row) * a.row_stride + part.col, part.cols, packed);
-      else
-        widen_strided(a.data + part.row + row + part.col * a.col_stride, a.col_stride, part.cols,
-                      packed);
+  SIMAAI_AVX2 static void pack_a(const std::int8_t* src, std::size_t stride, std::size_t rows,
+                                 std::size_t depth, Packed* dst) noexcept {
+    for (std::size_t row = 0; row < kTileRows; ++row, src += stride, dst += kBlockDepth) {
+      if (row >= rows) {
+        std::memset(dst, 0, (depth + 1) / 2 * 2 * sizeof(Packed));
+        continue;
+      }
+      const std::int8_t* next =
+          src + kTileRows * stride; // the same row of the tile behind this one
+      for (std::size_t k = 0; k < depth; k += 64)
+        _mm_prefetch(next + k, _MM_HINT_T0);
+      std::size_t k = 0;
+      for (; k + 16 <= depth; k += 16)
+        _mm256_store_si256(reinterpret_cast<__m256i*>(dst + k), widen16(src + k));
+      if (k < depth)
+        _mm256_store_si256(reinterpret_cast<__m256i*>(dst + k), widen_tail(src + k, depth - k));
     }
   }
 
-  static void pack_b(const PlainView& b, const Part& part, Packed* dst,
-                     [[maybe_unused]] std::int32_t* bias) noexcept {
-    if (part.cols == kTileCols && b.col_stride == 1)
-      pack_b_rows(b, part, dst);
-    else
-      pack_b_any(b, part, dst);
+  /// Two rows of b at a time, interleaved: bytes (k, n), (k + 1, n), widened.
+  SIMAAI_AVX2 static void pack_b(const std::int8_t* src, std::size_t stride, std::size_t depth,
+                                 std::size_t panels, Packed* dst,
+                                 [[maybe_unused]] std::int32_t* bias) noexcept {
+    for (std::size_t k = 0; k < depth; k += 2, src += 2 * stride, dst += 2 * kTileCols) {
+      _mm_prefetch(src + kRowsAhead * stride, _MM_HINT_T0);
+      _mm_prefetch(src + (kRowsAhead + 1) * stride, _MM_HINT_T0);
+      for (std::size_t panel = 0; panel < panels; ++panel) {
+        const std::int8_t* from = src + panel * kTileCols;
+        auto* to = reinterpret_cast<__m256i*>(dst + panel * kTileCols * kBlockDepth);
+        const __m128i first = load16(from);
+        const __m128i second = k + 1 < depth ? load16(from + stride) : _mm_setzero_si128();
+        _mm256_store_si256(to, _mm256_cvtepi8_epi16(_mm_unpacklo_epi8(first, second)));
+        _mm256_store_si256(to + 1, _mm256_cvtepi8_epi16(_mm_unpackhi_epi8(first, second)));
+      }
+    }
+  }
+
+  static void turn(const std::int8_t* src, std::size_t src_stride, std::size_t outer,
+                   std::size_t inner, std::int8_t* dst, std::size_t dst_stride) noexcept {
+    transpose_part(src, src_stride, outer, inner, dst, dst_stride);
   }
 
   SIMAAI_AVX2 static void tile(const Packed* a, const Packed* b,
                                [[maybe_unused]] const std::int32_t* bias, std::size_t groups,
                                std::int32_t* acc, std::size_t stride, bool add) noexcept {
-    __m256i sums[kTileRows][2] = {};
-    for (std::size_t group = 0; group < groups; ++group, b += 2 * kTileCols) {
+    __m256i sums[kTileRows][2];
+#pragma GCC unroll 6
+    for (std::size_t row = 0; row < kTileRows; ++row)
+      sums[row][0] = sums[row][1] = _mm256_setzero_si256();
+    for (std::size_t group = 0; group < groups; ++group, a += 2, b += 2 * kTileCols) {
       const __m256i left = _mm256_load_si256(reinterpret_cast<const __m256i*>(b));
       const __m256i right = _mm256_load_si256(reinterpret_cast<const __m256i*>(b + kTileCols));
 #pragma GCC unroll 6
       for (std::size_t row = 0; row < kTileRows; ++row) {
         std::int32_t pair = 0;
-        std::memcpy(&pair, a + row * kDepth + 2 * group, sizeof pair);
+        std::memcpy(&pair, a + row * kBlockDepth, sizeof pair);
         const __m256i factors = _mm256_set1_epi32(pair);
         sums[row][0] = _mm256_add_epi32(sums[row][0], _mm256_madd_epi16(factors, left));
         sums[row][1] = _mm256_add_epi32(sums[row][1], _mm256_madd_epi16(factors, right));
       }
     }
 #pragma GCC unroll 6
-    for (std::size_t row = 0; row < kTileRows; ++row)
-      for (std::size_t half = 0; half < 2; ++half) {
-        auto* out = reinterpret_cast<__m256i*>(acc + row * stride + 8 * half);
-        const __m256i before = add ? _mm256_load_si256(out) : _mm256_setzero_si256();
-        _mm256_store_si256(out, _mm256_add_epi32(before, sums[row][half]));
+    for (std::size_t row = 0; row < kTileRows; ++row) {
+      auto* out = reinterpret_cast<__m256i*>(acc + row * stride);
+      if (add) {
+        sums[row][0] = _mm256_add_epi32(_mm256_load_si256(out), sums[row][0]);
+        sums[row][1] = _mm256_add_epi32(_mm256_load_si256(out + 1), sums[row][1]);
       }
+      _mm256_store_si256(out, sums[row][0]);
+      _mm256_store_si256(out + 1, sums[row][1]);
+    }
   }
 
   static void emit(const PlainOutput& c, std::size_t offset, const std::int32_t* sums,
-                   std::size_t count) noexcept {
-    emit_avx2(c, offset, sums, count);
-  }
-
-private:
-  SIMAAI_AVX2 static void widen_run(const std::int8_t* src, std::size_t count,
-                                    Packed* dst) noexcept {
-    std::size_t n = 0;
-    for (; n + 16 <= count; n += 16)
-      _mm256_storeu_si256(reinterpret_cast<__m256i*>(dst + n), widen16(src + n));
-    for (; n < count; ++n)
-      dst[n] = Packed{src[n]};
-    if (count % 2 != 0)
-      dst[count] = 0;
-  }
-
-  static void widen_strided(const std::int8_t* src, std::size_t stride, std::size_t count,
-                            Packed* dst) noexcept {
-    for (std::size_t n = 0; n < count; ++n)
-      dst[n] = Packed{src[n * stride]};
-    if (count % 2 != 0)
-      dst[count] = 0;
-  }
-
-  /// Two rows of b at a time, interleaved: bytes (k, n), (k + 1, n), widened.
-  SIMAAI_AVX2 static void pack_b_rows(const PlainView& b, const Part& part, Packed* dst) noexcept {
-    for (std::size_t k = 0; k < part.rows; k += 2, dst += 2 * kTileCols) {
-      const std::int8_t* src = b.data + (part.row + k) * b.row_stride + part.col;
-      const __m128i first = load16(src);
-      const __m128i second = k + 1 < part.rows ? load16(src + b.row_stride) : _mm_setzero_si128();
-      _mm256_store_si256(reinterpret_cast<__m256i*>(dst),
-                         _mm256_cvtepi8_epi16(_mm_unpacklo_epi8(first, second)));
-      _mm256_store_si256(reinterpret_cast<__m256i*>(dst + kTileCols),
-                         _mm256_cvtepi8_epi16(_mm_unpackhi_epi8(first, second)));
-    }
-  }
-
-  static void pack_b_any(const PlainView& b, const Part& part, Packed* dst) noexcept {
-    std::memset(dst, 0, (part.rows + 1) / 2 * 2 * kTileCols * sizeof(Packed));
-    for (std::size_t col = 0; col < part.cols; ++col) {
-      const std::int8_t* src = b.data + part.row * b.row_stride + (part.col + col) * b.col_stride;
-      for (std::size_t k = 0; k < part.rows; ++k)
-        dst[k / 2 * 2 * kTileCols + 2 * col + k % 2] = Packed{src[k * b.row_stride]};
-    }
+                   std::size_t count, std::size_t rows, std::size_t stride) noexcept {
+    emit_avx2(c, offset, sums, count, rows, stride);
   }
 };
 
 void matmul_avx2(const PlainView& a, const PlainView& b, const PlainOutput& c) noexcept {
-  static_assert(Avx2Tile::kDepth == BlockedMatmul<Avx2Tile>::kBlockDepth);
   BlockedMatmul<Avx2Tile>(a, b, c).run();
 }
 
 } // namespace
 
-const Backend avx2_backend = {"avx2", gemv_avx2, matmul_avx2, rescale_avx2};
+const Backend avx2_backend = {"avx2", gemv_avx2, matmul_avx2, rescale_avx2, &avx2_wire};
 
 } // namespace simaai::kernels::matrix::detail

@@ -21,6 +21,9 @@
 #include "matrix/simd/blocked_matmul.h"
 #include "matrix/simd/requant_bounds.h"
 
+#define SIMAAI_VECTOR SIMAAI_VNNI
+#include "matrix/simd/transpose.h"
+
 namespace simaai::kernels::matrix::detail {
 namespace {
 
@@ -37,14 +40,33 @@ SIMAAI_VNNI inline __m512i load_tail(const std::int8_t* src, std::size_t count) 
   return _mm512_maskz_loadu_epi8((std::uint64_t{1} << count) - 1, src);
 }
 
-/// The rescale of sixteen accumulators at a time; the shift is at least 1. See avx2_rescale.h.
+/// The rescale of sixteen accumulators at a time. See avx2_rescale.h.
 class VnniRescale {
 public:
-  SIMAAI_VNNI explicit VnniRescale(const Requant& requant) noexcept
+  SIMAAI_VNNI explicit VnniRescale(const HighRequant& high) noexcept
+      : multiplier_(_mm512_set1_epi64(high.multiplier)), half_(_mm512_set1_epi32(high.half)),
+        count_(_mm_cvtsi32_si128(high.shift)) {}
+
+  [[nodiscard]] SIMAAI_VNNI __m512i scale(__m512i acc) const noexcept {
+    const __m512i even = _mm512_srli_epi64(_mm512_mul_epi32(acc, multiplier_), 32);
+    const __m512i odd = _mm512_mul_epi32(_mm512_srli_epi64(acc, 32), multiplier_);
+    const __m512i high = _mm512_mask_blend_epi32(0xAAAA, even, odd);
+    return _mm512_sra_epi32(_mm512_add_epi32(high, half_), count_);
+  }
+
+private:
+  __m512i multiplier_;
+  __m512i half_;
+  __m128i count_;
+};
+
+/// The same where the high half alone does not hold the result; the shift is at least 1.
+class VnniWideRescale {
+public:
+  SIMAAI_VNNI explicit VnniWideRescale(const Requant& requant) noexcept
       : multiplier_(_mm512_set1_epi64(requant.multiplier())),
         half_(_mm512_set1_epi64(std::int64_t{1} << (requant.shift() - 1))),
-        wide_(requant.shift() >= 32),
-        count_(_mm_cvtsi32_si128(static_cast<int>(requant.shift() % 32))) {
+        count_(_mm_cvtsi32_si128(static_cast<int>(requant.shift()))) {
     const RequantBounds bounds = requant_bounds(requant);
     least_ = _mm512_set1_epi32(bounds.least);
     greatest_ = _mm512_set1_epi32(bounds.greatest);
@@ -55,9 +77,6 @@ public:
     const __m512i even = _mm512_add_epi64(_mm512_mul_epi32(acc, multiplier_), half_);
     const __m512i odd =
         _mm512_add_epi64(_mm512_mul_epi32(_mm512_srli_epi64(acc, 32), multiplier_), half_);
-    if (wide_)
-      return _mm512_sra_epi32(_mm512_mask_blend_epi32(0xAAAA, _mm512_srli_epi64(even, 32), odd),
-                              count_);
     return _mm512_mask_blend_epi32(0xAAAA, _mm512_srl_epi64(even, count_),
                                    _mm512_slli_epi64(_mm512_srl_epi64(odd, count_), 32));
   }
@@ -65,20 +84,30 @@ public:
 private:
   __m512i multiplier_;
   __m512i half_;
-  bool wide_;
   __m128i count_;
   __m512i least_;
   __m512i greatest_;
 };
 
+/// Rescales whole vectors and says how many elements that were.
+template <class Rescale>
+SIMAAI_VNNI std::size_t rescale_vectors(const Rescale& rescale, const std::int32_t* src,
+                                        std::size_t count, std::int8_t* dst) noexcept {
+  std::size_t n = 0;
+  for (; n + 16 <= count; n += 16)
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(dst + n),
+                     _mm512_cvtsepi32_epi8(rescale.scale(_mm512_loadu_si512(src + n))));
+  return n;
+}
+
 SIMAAI_VNNI void rescale_vnni(const std::int32_t* src, std::size_t count, const Requant& requant,
                               std::int8_t* dst) noexcept {
   std::size_t n = 0;
-  if (requant.shift() > 0 && count >= 16) {
-    const VnniRescale rescale(requant);
-    for (; n + 16 <= count; n += 16)
-      _mm_storeu_si128(reinterpret_cast<__m128i*>(dst + n),
-                       _mm512_cvtsepi32_epi8(rescale.scale(_mm512_loadu_si512(src + n))));
+  if (count >= 16) {
+    if (const HighRequant high = high_requant(requant); high.exact)
+      n = rescale_vectors(VnniRescale(high), src, count, dst);
+    else if (requant.shift() > 0)
+      n = rescale_vectors(VnniWideRescale(requant), src, count, dst);
   }
   for (; n < count; ++n)
     dst[n] = requant.requantize(src[n]);
@@ -113,15 +142,18 @@ SIMAAI_VNNI void dot_rows(const std::int8_t* const (&rows)[4], const std::int8_t
   std::size_t n = 0;
   for (; n + 64 <= count; n += 64) {
     const __m512i factors = load64(x + n);
+#pragma GCC unroll 4
     for (int row = 0; row < 4; ++row)
       acc[row] = _mm512_dpbusd_epi32(acc[row], flip_signs(load64(rows[row] + n)), factors);
   }
   if (n < count) {
     const __m512i factors = load_tail(x + n, count - n); // zeros cancel the flipped padding
+#pragma GCC unroll 4
     for (int row = 0; row < 4; ++row)
       acc[row] =
           _mm512_dpbusd_epi32(acc[row], flip_signs(load_tail(rows[row] + n, count - n)), factors);
   }
+#pragma GCC unroll 4
   for (int row = 0; row < 4; ++row)
     sums[row] = _mm512_reduce_add_epi32(acc[row]) - offset;
 }
@@ -171,13 +203,15 @@ SIMAAI_VNNI void sum_columns(const PlainView& a, std::size_t row, std::size_t co
                              const std::int8_t* x, std::int32_t offset,
                              std::int32_t* sums) noexcept {
   __m512i acc[4];
-  for (__m512i& part : acc)
-    part = _mm512_set1_epi32(-offset);
+#pragma GCC unroll 4
+  for (std::size_t n = 0; n < 4; ++n)
+    acc[n] = _mm512_set1_epi32(-offset);
   for (std::size_t col = 0; col < a.cols; col += 4) {
     const std::size_t present = std::min<std::size_t>(4, a.cols - col);
     std::int32_t factors = 0;
     std::memcpy(&factors, x + col, present);
     __m512i columns[4];
+#pragma GCC unroll 4
     for (std::size_t n = 0; n < 4; ++n) {
       // A missing column repeats the last one and meets a factor of zero.
       const std::int8_t* src = a.data + (col + std::min(n, present - 1)) * a.col_stride + row;
@@ -185,9 +219,11 @@ SIMAAI_VNNI void sum_columns(const PlainView& a, std::size_t row, std::size_t co
     }
     __m512i packed[4];
     interleave4(columns, packed);
+#pragma GCC unroll 4
     for (int n = 0; n < 4; ++n)
       acc[n] = _mm512_dpbusd_epi32(acc[n], packed[n], _mm512_set1_epi32(factors));
   }
+#pragma GCC unroll 4
   for (std::size_t n = 0; n < 4; ++n)
     _mm512_storeu_si512(sums + 16 * n, acc[n]);
 }
@@ -214,34 +250,51 @@ struct VnniTile {
   static constexpr std::size_t kTileRows = 6;
   static constexpr std::size_t kTileCols = 64;
   static constexpr std::size_t kGroup = 4;
-  static constexpr std::size_t kDepth = 256; // BlockedMatmul::kBlockDepth, asserted below
 
-  static void pack_a(const PlainView& a, const Part& part, Packed* dst) noexcept {
-    for (std::size_t row = 0; row < kTileRows; ++row) {
-      Packed* packed = dst + row * kDepth;
-      std::memset(packed, 0, (part.cols + kGroup - 1) / kGroup * kGroup);
-      if (row >= part.rows)
+  SIMAAI_VNNI static void pack_a(const std::int8_t* src, std::size_t stride, std::size_t rows,
+                                 std::size_t depth, Packed* dst) noexcept {
+    const std::size_t padded = (depth + kGroup - 1) / kGroup * kGroup;
+    for (std::size_t row = 0; row < kTileRows; ++row, src += stride, dst += kBlockDepth) {
+      if (row >= rows) {
+        std::memset(dst, 0, padded);
         continue;
-      const std::int8_t* src = a.data + (part.row + row) * a.row_stride + part.col * a.col_stride;
-      for (std::size_t k = 0; k < part.cols; ++k)
-        packed[k] = static_cast<std::int8_t>(src[k * a.col_stride] ^ -128);
+      }
+      std::size_t k = 0;
+      for (; k + 64 <= depth; k += 64)
+        _mm512_storeu_si512(dst + k, flip_signs(load64(src + k)));
+      if (k < depth) // flipped padding meets zeros of b
+        _mm512_storeu_si512(dst + k, flip_signs(load_tail(src + k, depth - k)));
     }
   }
 
-  SIMAAI_VNNI static void pack_b(const PlainView& b, const Part& part, Packed* dst,
+  /// Four rows of b at a time, interleaved. A panel is as wide as a cache line: there is one.
+  SIMAAI_VNNI static void pack_b(const std::int8_t* src, std::size_t stride, std::size_t depth,
+                                 [[maybe_unused]] std::size_t panels, Packed* dst,
                                  std::int32_t* bias) noexcept {
-    if (part.cols == kTileCols && b.col_stride == 1)
-      pack_b_rows(b, part, dst);
-    else
-      pack_b_any(b, part, dst);
-    const std::size_t groups = (part.rows + kGroup - 1) / kGroup;
     const __m512i flip = _mm512_set1_epi32(static_cast<int>(0x80808080U)); // 128, unsigned
-    for (std::size_t n = 0; n < 4; ++n) {
-      __m512i sum = _mm512_setzero_si512();
-      for (std::size_t group = 0; group < groups; ++group)
-        sum = _mm512_dpbusd_epi32(sum, flip, load64(dst + (4 * group + n) * 64));
-      _mm512_storeu_si512(bias + 16 * n, _mm512_sub_epi32(_mm512_setzero_si512(), sum));
+    __m512i sums[4] = {_mm512_setzero_si512(), _mm512_setzero_si512(), _mm512_setzero_si512(),
+                       _mm512_setzero_si512()};
+    for (std::size_t k = 0; k < depth; k += kGroup, dst += kGroup * kTileCols) {
+      __m512i rows[4];
+#pragma GCC unroll 4
+      for (std::size_t n = 0; n < kGroup; ++n)
+        rows[n] = k + n < depth ? load64(src + (k + n) * stride) : _mm512_setzero_si512();
+      __m512i packed[4];
+      interleave4(rows, packed);
+#pragma GCC unroll 4
+      for (std::size_t n = 0; n < 4; ++n) {
+        _mm512_storeu_si512(dst + 64 * n, packed[n]);
+        sums[n] = _mm512_dpbusd_epi32(sums[n], flip, packed[n]);
+      }
     }
+#pragma GCC unroll 4
+    for (std::size_t n = 0; n < 4; ++n)
+      _mm512_storeu_si512(bias + 16 * n, _mm512_sub_epi32(_mm512_setzero_si512(), sums[n]));
+  }
+
+  static void turn(const std::int8_t* src, std::size_t src_stride, std::size_t outer,
+                   std::size_t inner, std::int8_t* dst, std::size_t dst_stride) noexcept {
+    transpose_part(src, src_stride, outer, inner, dst, dst_stride);
   }
 
   SIMAAI_VNNI static void tile(const Packed* a, const Packed* b, const std::int32_t* bias,
@@ -258,7 +311,7 @@ struct VnniTile {
 #pragma GCC unroll 6
       for (std::size_t row = 0; row < kTileRows; ++row) {
         std::int32_t quad = 0;
-        std::memcpy(&quad, a + row * kDepth + kGroup * group, sizeof quad);
+        std::memcpy(&quad, a + row * kBlockDepth + kGroup * group, sizeof quad);
         const __m512i factors = _mm512_set1_epi32(quad);
 #pragma GCC unroll 4
         for (std::size_t n = 0; n < 4; ++n)
@@ -276,41 +329,24 @@ struct VnniTile {
   }
 
   static void emit(const PlainOutput& c, std::size_t offset, const std::int32_t* sums,
-                   std::size_t count) noexcept {
-    emit_vnni(c, offset, sums, count);
-  }
-
-private:
-  SIMAAI_VNNI static void pack_b_rows(const PlainView& b, const Part& part, Packed* dst) noexcept {
-    for (std::size_t k = 0; k < part.rows; k += kGroup, dst += kGroup * kTileCols) {
-      __m512i rows[4];
-      for (std::size_t n = 0; n < kGroup; ++n)
-        rows[n] = k + n < part.rows ? load64(b.data + (part.row + k + n) * b.row_stride + part.col)
-                                    : _mm512_setzero_si512();
-      __m512i packed[4];
-      interleave4(rows, packed);
-      for (std::size_t n = 0; n < 4; ++n)
-        _mm512_storeu_si512(dst + 64 * n, packed[n]);
-    }
-  }
-
-  static void pack_b_any(const PlainView& b, const Part& part, Packed* dst) noexcept {
-    std::memset(dst, 0, (part.rows + kGroup - 1) / kGroup * kGroup * kTileCols);
-    for (std::size_t col = 0; col < part.cols; ++col) {
-      const std::int8_t* src = b.data + part.row * b.row_stride + (part.col + col) * b.col_stride;
-      for (std::size_t k = 0; k < part.rows; ++k)
-        dst[k / kGroup * kGroup * kTileCols + kGroup * col + k % kGroup] = src[k * b.row_stride];
-    }
+                   std::size_t count, std::size_t rows, std::size_t stride) noexcept {
+    for (std::size_t row = 0; row < rows; ++row)
+      emit_vnni(c, offset + row * c.row_stride, sums + row * stride, count);
   }
 };
 
 void matmul_vnni(const PlainView& a, const PlainView& b, const PlainOutput& c) noexcept {
-  static_assert(VnniTile::kDepth == BlockedMatmul<VnniTile>::kBlockDepth);
   BlockedMatmul<VnniTile>(a, b, c).run();
 }
 
+#if SIMAAI_MATRIX_HAVE_AVX2
+constexpr const WireForm* kWire = &avx2_wire;
+#else
+constexpr const WireForm* kWire = &scalar_wire;
+#endif
+
 } // namespace
 
-const Backend avx512vnni_backend = {"avx512vnni", gemv_vnni, matmul_vnni, rescale_vnni};
+const Backend avx512vnni_backend = {"avx512vnni", gemv_vnni, matmul_vnni, rescale_vnni, kWire};
 
 } // namespace simaai::kernels::matrix::detail

@@ -11,6 +11,9 @@
 #include "matrix/backends.h"
 #include "matrix/simd/blocked_matmul.h"
 
+#define SIMAAI_VECTOR
+#include "matrix/simd/transpose.h"
+
 namespace simaai::kernels::matrix::detail {
 namespace {
 
@@ -68,6 +71,7 @@ inline void sum_columns(const PlainView& a, std::size_t row, std::size_t count,
     acc[2] = vmlal_n_s16(acc[2], vget_low_s16(high), x[col]);
     acc[3] = vmlal_n_s16(acc[3], vget_high_s16(high), x[col]);
   }
+#pragma GCC unroll 4
   for (std::size_t n = 0; n < 4; ++n)
     vst1q_s32(sums + 4 * n, acc[n]);
 }
@@ -115,55 +119,39 @@ template <std::size_t TileRows, std::size_t Group> struct NeonPacking {
   static constexpr std::size_t kTileRows = TileRows;
   static constexpr std::size_t kTileCols = 16;
   static constexpr std::size_t kGroup = Group;
-  static constexpr std::size_t kDepth = 256; // BlockedMatmul::kBlockDepth
 
-  static void pack_a(const PlainView& a, const Part& part, Packed* dst) noexcept {
+  static void pack_a(const std::int8_t* src, std::size_t stride, std::size_t rows,
+                     std::size_t depth, Packed* dst) noexcept {
     for (std::size_t row = 0; row < kTileRows; ++row) {
-      Packed* packed = dst + row * kDepth;
-      std::memset(packed, 0, (part.cols + kGroup - 1) / kGroup * kGroup);
-      if (row >= part.rows)
-        continue;
-      const std::int8_t* src = a.data + (part.row + row) * a.row_stride + part.col * a.col_stride;
-      if (a.col_stride == 1)
-        std::memcpy(packed, src, part.cols);
-      else
-        for (std::size_t k = 0; k < part.cols; ++k)
-          packed[k] = src[k * a.col_stride];
+      Packed* packed = dst + row * kBlockDepth;
+      std::memset(packed, 0, (depth + kGroup - 1) / kGroup * kGroup);
+      if (row < rows)
+        std::memcpy(packed, src + row * stride, depth);
     }
   }
 
-  static void pack_b(const PlainView& b, const Part& part, Packed* dst,
+  static void pack_b(const std::int8_t* src, std::size_t stride, std::size_t depth,
+                     std::size_t panels, Packed* dst,
                      [[maybe_unused]] std::int32_t* bias) noexcept {
-    if (part.cols == kTileCols && b.col_stride == 1)
-      pack_b_rows(b, part, dst);
-    else
-      pack_b_any(b, part, dst);
+    for (std::size_t k = 0; k < depth; k += kGroup, dst += kGroup * kTileCols)
+      for (std::size_t panel = 0; panel < panels; ++panel) {
+        const std::int8_t* from = src + k * stride + panel * kTileCols;
+        int8x16_t rows[kGroup];
+        for (std::size_t n = 0; n < kGroup; ++n)
+          rows[n] = k + n < depth ? vld1q_s8(from + n * stride) : vdupq_n_s8(0);
+        interleave(rows, dst + panel * kTileCols * kBlockDepth);
+      }
+  }
+
+  static void turn(const std::int8_t* src, std::size_t src_stride, std::size_t outer,
+                   std::size_t inner, std::int8_t* dst, std::size_t dst_stride) noexcept {
+    transpose_part(src, src_stride, outer, inner, dst, dst_stride);
   }
 
   static void emit(const PlainOutput& c, std::size_t offset, const std::int32_t* sums,
-                   std::size_t count) noexcept {
-    emit_neon(c, offset, sums, count);
-  }
-
-private:
-  static void pack_b_rows(const PlainView& b, const Part& part, Packed* dst) noexcept {
-    for (std::size_t k = 0; k < part.rows; k += kGroup, dst += kGroup * kTileCols) {
-      int8x16_t rows[kGroup];
-      for (std::size_t n = 0; n < kGroup; ++n)
-        rows[n] = k + n < part.rows
-                      ? vld1q_s8(b.data + (part.row + k + n) * b.row_stride + part.col)
-                      : vdupq_n_s8(0);
-      interleave(rows, dst);
-    }
-  }
-
-  static void pack_b_any(const PlainView& b, const Part& part, Packed* dst) noexcept {
-    std::memset(dst, 0, (part.rows + kGroup - 1) / kGroup * kGroup * kTileCols);
-    for (std::size_t col = 0; col < part.cols; ++col) {
-      const std::int8_t* src = b.data + part.row * b.row_stride + (part.col + col) * b.col_stride;
-      for (std::size_t k = 0; k < part.rows; ++k)
-        dst[k / kGroup * kGroup * kTileCols + kGroup * col + k % kGroup] = src[k * b.row_stride];
-    }
+                   std::size_t count, std::size_t rows, std::size_t stride) noexcept {
+    for (std::size_t row = 0; row < rows; ++row)
+      emit_neon(c, offset + row * c.row_stride, sums + row * stride, count);
   }
 };
 
@@ -171,7 +159,9 @@ private:
 template <std::size_t TileRows>
 void store_tile(const int32x4_t (&sums)[TileRows][4], std::int32_t* acc, std::size_t stride,
                 bool add) noexcept {
+#pragma GCC unroll 8
   for (std::size_t row = 0; row < TileRows; ++row)
+#pragma GCC unroll 4
     for (std::size_t n = 0; n < 4; ++n) {
       std::int32_t* out = acc + row * stride + 4 * n;
       vst1q_s32(out, add ? vaddq_s32(vld1q_s32(out), sums[row][n]) : sums[row][n]);

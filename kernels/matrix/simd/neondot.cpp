@@ -12,12 +12,15 @@ SIMAAI_DOT void dot_rows(const std::int8_t* const (&rows)[4], const std::int8_t*
   int32x4_t acc[4] = {vdupq_n_s32(0), vdupq_n_s32(0), vdupq_n_s32(0), vdupq_n_s32(0)};
   std::size_t n = 0;
   for (; n + 16 <= count; n += 16)
+#pragma GCC unroll 4
     for (int row = 0; row < 4; ++row)
       acc[row] = vdotq_s32(acc[row], vld1q_s8(rows[row] + n), vld1q_s8(x + n));
   if (n < count)
+#pragma GCC unroll 4
     for (int row = 0; row < 4; ++row)
       acc[row] =
           vdotq_s32(acc[row], load_tail(rows[row] + n, count - n), load_tail(x + n, count - n));
+#pragma GCC unroll 4
   for (int row = 0; row < 4; ++row)
     sums[row] = vaddvq_s32(acc[row]);
 }
@@ -27,16 +30,18 @@ struct NeonDotTile : NeonPacking<6, 4> {
                               [[maybe_unused]] const std::int32_t* bias, std::size_t groups,
                               std::int32_t* acc, std::size_t stride, bool add) noexcept {
     int32x4_t sums[kTileRows][4];
-    for (auto& row : sums)
-      for (int32x4_t& sum : row)
-        sum = vdupq_n_s32(0);
+#pragma GCC unroll 8
+    for (std::size_t row = 0; row < kTileRows; ++row)
+#pragma GCC unroll 4
+      for (std::size_t n = 0; n < 4; ++n)
+        sums[row][n] = vdupq_n_s32(0);
     for (std::size_t group = 0; group < groups; ++group, b += kGroup * kTileCols) {
       const int8x16_t columns[4] = {vld1q_s8(b), vld1q_s8(b + 16), vld1q_s8(b + 32),
                                     vld1q_s8(b + 48)};
 #pragma GCC unroll 6
       for (std::size_t row = 0; row < kTileRows; ++row) {
         std::int32_t quad;
-        std::memcpy(&quad, a + row * kDepth + kGroup * group, sizeof quad);
+        std::memcpy(&quad, a + row * kBlockDepth + kGroup * group, sizeof quad);
         const int8x16_t factors = vreinterpretq_s8_s32(vdupq_n_s32(quad));
 #pragma GCC unroll 4
         for (std::size_t n = 0; n < 4; ++n)
@@ -52,12 +57,11 @@ void gemv_neondot(const PlainView& a, const std::int8_t* x, const PlainOutput& y
 }
 
 void matmul_neondot(const PlainView& a, const PlainView& b, const PlainOutput& c) noexcept {
-  static_assert(NeonDotTile::kDepth == BlockedMatmul<NeonDotTile>::kBlockDepth);
   BlockedMatmul<NeonDotTile>(a, b, c).run();
 }
 
 } // namespace
 
-const Backend neondot_backend = {"neondot", gemv_neondot, matmul_neondot, rescale_neon};
+const Backend neondot_backend = {"neondot", gemv_neondot, matmul_neondot, rescale_neon, &neon_wire};
 
 } // namespace simaai::kernels::matrix::detail

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Accumulators beyond which a rescale saturates, so that vector code needs no 64-bit comparison.
+// Two ways for vector code around 64-bit arithmetic: the high halves of products alone, or
+// accumulators clamped to where the rescale does not saturate.
 #pragma once
 
 #include <algorithm>
@@ -47,6 +48,29 @@ struct RequantBounds {
   bounds.greatest = static_cast<std::int32_t>(std::min<std::int64_t>(bounds.greatest, greatest));
   bounds.least = static_cast<std::int32_t>(std::max<std::int64_t>(bounds.least, least));
   return bounds;
+}
+
+/// The same rescale from the high 32 bits of products: (high + half) >> shift, where
+/// high = (accumulator * multiplier) >> 32. Nothing overflows: |high| <= 2^30.
+struct HighRequant {
+  bool exact; ///< false: the rescale has no such form
+  std::int32_t multiplier;
+  std::int32_t half;
+  int shift;
+};
+
+/// A shift of at least 33 leaves the rounding constant without low bits, so that they cannot matter.
+/// Smaller ones are raised together with the multiplier, as far as that fits 32 bits.
+[[nodiscard]] inline HighRequant high_requant(const Requant& requant) noexcept {
+  constexpr unsigned kLeast = 33;
+  const unsigned raise = requant.shift() < kLeast ? kLeast - requant.shift() : 0;
+  const std::int64_t multiplier = requant.multiplier() * (std::int64_t{1} << std::min(raise, 31U));
+  if (raise > 31 || multiplier < std::numeric_limits<std::int32_t>::min() ||
+      multiplier > std::numeric_limits<std::int32_t>::max() || requant.shift() == 0)
+    return {false, 0, 0, 0};
+  const unsigned shift = requant.shift() + raise;
+  return {true, static_cast<std::int32_t>(multiplier), std::int32_t{1} << (shift - kLeast),
+          static_cast<int>(shift - 32)};
 }
 
 } // namespace simaai::kernels::matrix::detail

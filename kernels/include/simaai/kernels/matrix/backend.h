@@ -36,6 +36,15 @@ struct PlainView {
   }
 };
 
+/// Plain memory that elements are written to, as PlainView.
+struct PlainTarget {
+  std::int8_t* data;
+  std::size_t rows;
+  std::size_t cols;
+  std::size_t row_stride;
+  std::size_t col_stride;
+};
+
 /// Where a product goes: `sums`, or rescaled by `requant` to `elements`. The other is null.
 struct PlainOutput {
   std::int32_t* sums;
@@ -57,12 +66,20 @@ SIMAAI_KERNELS_API void matmul(const PlainView& a, const PlainView& b,
                                const PlainOutput& c) noexcept;
 SIMAAI_KERNELS_API void requantize(const std::int32_t* src, std::size_t count,
                                    const Requant& requant, std::int8_t* dst) noexcept;
+/// Writes the records of a matrix (wire.h) behind each other. Nothing overlaps.
+SIMAAI_KERNELS_API void encode_records(const PlainView& a, std::byte* records) noexcept;
+/// True where each of rows * cols records names its own position.
+[[nodiscard]] SIMAAI_KERNELS_API bool check_records(const std::byte* records, std::size_t rows,
+                                                    std::size_t cols) noexcept;
+/// Places the elements of checked records. Nothing overlaps.
+SIMAAI_KERNELS_API void decode_records(const std::byte* records, const PlainTarget& to) noexcept;
 #endif
 
 } // namespace library
 
 namespace detail {
 using library::PlainOutput;
+using library::PlainTarget;
 using library::PlainView;
 } // namespace detail
 

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include <simaai/kernels/export.h>
@@ -82,9 +83,26 @@ private:
   DynOrder order_;
 };
 
-/// A run-time-sized matrix that owns its elements. Const members are reentrant.
+/// A run-time-sized matrix that owns its elements. Const members are reentrant. A matrix that was
+/// moved from has no rows and no columns until another is assigned to it.
 class DynMatrix {
 public:
+  DynMatrix(const DynMatrix&) = default;
+  DynMatrix& operator=(const DynMatrix&) = default;
+  DynMatrix(DynMatrix&& other) noexcept
+      : elements_(std::exchange(other.elements_, {})), rows_(std::exchange(other.rows_, 0)),
+        cols_(std::exchange(other.cols_, 0)), order_(other.order_) {}
+  DynMatrix& operator=(DynMatrix&& other) noexcept {
+    if (this != &other) {
+      elements_ = std::exchange(other.elements_, {});
+      rows_ = std::exchange(other.rows_, 0);
+      cols_ = std::exchange(other.cols_, 0);
+      order_ = other.order_;
+    }
+    return *this;
+  }
+  ~DynMatrix() = default;
+
   /// A matrix of zeros; empty where a dimension is outside the coordinate space.
   [[nodiscard]] SIMAAI_KERNELS_API static std::optional<DynMatrix>
   create(std::size_t rows, std::size_t cols, DynOrder order) noexcept;

@@ -9,6 +9,7 @@
 #include <span>
 #include <type_traits>
 
+#include <simaai/kernels/matrix/backend.h>
 #include <simaai/kernels/matrix/coord.h>
 #include <simaai/kernels/matrix/order.h>
 #include <simaai/kernels/matrix/violation.h>
@@ -76,6 +77,13 @@ void refuse_overlap(const char* operation, const void* output, std::size_t outpu
   if constexpr (StoredElements<M>)
     refuse_overlap(operation, output, output_bytes, matrix.storage().data(),
                    matrix.storage().size());
+}
+
+/// The memory of a matrix in a known order.
+template <PlainElements M> constexpr PlainView plain_view(const M& matrix) noexcept {
+  constexpr bool kRowMajor = std::same_as<typename M::order_type, RowMajor>;
+  return {matrix.storage().data(), M::kRows, M::kCols, kRowMajor ? M::kCols : std::size_t{1},
+          kRowMajor ? std::size_t{1} : M::kRows};
 }
 
 /// Members that every matrix type of this library shares. Empty, so it adds no byte.

@@ -30,12 +30,6 @@ static_assert(std::int64_t{128} * 128 * std::int64_t{kCoordSpace} <=
 
 namespace detail {
 
-template <PlainElements M> constexpr PlainView plain_view(const M& matrix) noexcept {
-  constexpr bool kRowMajor = std::same_as<typename M::order_type, RowMajor>;
-  return {matrix.storage().data(), M::kRows, M::kCols, kRowMajor ? M::kCols : std::size_t{1},
-          kRowMajor ? std::size_t{1} : M::kRows};
-}
-
 template <KnownOrder O>
 constexpr PlainOutput plain_output(std::int32_t* sums, std::int8_t* elements,
                                    const Requant* requant, std::size_t rows,

@@ -11,6 +11,7 @@
 // The order of the records is logical, so equal matrices write equal bytes whatever their orders.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -158,6 +159,10 @@ check_length(std::size_t stream_bytes, std::size_t rows, std::size_t cols) noexc
 /// Refuses a record that does not name its own position. `records` holds rows * cols of them.
 [[nodiscard]] constexpr Result<void, DecodeError>
 check_records(const std::byte* records, std::size_t rows, std::size_t cols) noexcept {
+#if SIMAAI_MATRIX_USE_LIBRARY
+  if (!std::is_constant_evaluated() && library::check_records(records, rows, cols))
+    return {};
+#endif
   const std::byte* record = records;
   for (std::size_t row = 0; row < rows; ++row)
     for (std::size_t col = 0; col < cols; ++col, record += kRecordBytes)
@@ -185,6 +190,12 @@ check_stream(std::span<const std::byte> stream, std::size_t rows, std::size_t co
   return check_records(stream.data() + kHeaderBytes, rows, cols);
 }
 
+/// Matrices whose elements may be written as plain memory.
+template <class M>
+concept WritableStorage = PlainElements<M> && requires(M& matrix) {
+  { matrix.storage_mut() } -> std::same_as<std::span<std::int8_t, M::kRows * M::kCols>>;
+};
+
 } // namespace detail
 
 /// Writes `matrix` to the front of `dst` and says how many bytes that took; bytes behind them keep
@@ -200,6 +211,13 @@ template <Elements M>
     detail::refuse_overlap("encode", dst.data(), kNeeded, matrix);
   detail::store_header(dst.data(), M::kRows, M::kCols);
   std::byte* record = dst.data() + kHeaderBytes;
+#if SIMAAI_MATRIX_USE_LIBRARY
+  if constexpr (PlainElements<M>)
+    if (!std::is_constant_evaluated()) {
+      library::encode_records(detail::plain_view(matrix), record);
+      return kNeeded;
+    }
+#endif
   for (std::size_t row = 0; row < M::kRows; ++row)
     for (std::size_t col = 0; col < M::kCols; ++col, record += kRecordBytes)
       detail::store_record(record, detail::record_key(row, col), matrix.element(row, col));
@@ -217,6 +235,15 @@ constexpr Result<void, DecodeError> decode_into(std::span<const std::byte> strea
   if (!std::is_constant_evaluated())
     detail::refuse_overlap("decode", stream.data(), stream.size(), dst);
   const std::byte* record = stream.data() + kHeaderBytes;
+#if SIMAAI_MATRIX_USE_LIBRARY
+  if constexpr (detail::WritableStorage<M>)
+    if (!std::is_constant_evaluated()) {
+      const auto view = detail::plain_view(dst);
+      library::decode_records(record, {dst.storage_mut().data(), view.rows, view.cols,
+                                       view.row_stride, view.col_stride});
+      return {};
+    }
+#endif
   for (std::size_t row = 0; row < M::kRows; ++row)
     for (std::size_t col = 0; col < M::kCols; ++col, record += kRecordBytes)
       dst.set(row, col, detail::record_value(record));
