@@ -14,7 +14,10 @@
   X(simaainpysrc)                                                                                  \
   X(simaainpysink)                                                                                 \
   X(simaaivideototensor)                                                                           \
-  X(simaaitensortovideo)
+  X(simaaitensortovideo)                                                                           \
+  X(simaaimatmul)                                                                                  \
+  X(simaaitgmxenc)                                                                                 \
+  X(simaaitgmxdec)
 
 #define DECLARE(name) GST_ELEMENT_REGISTER_DECLARE(name)
 SIMAAI_ELEMENTS(DECLARE)

@@ -4,7 +4,7 @@ import re
 
 PAGE = "docs/spec-coverage.md"
 HEADER = ["statement", "document, section", "test"]
-DOCUMENTS = ("casttess", "tess", "cast", "detesscast")
+DOCUMENTS = ("casttess", "tess", "cast", "detesscast", "matrix")
 NOT_TESTED = ("device only", "pending (EV74 firmware)")
 TEST = re.compile(r"^\s*(TEST|TEST_F|TEST_P|TYPED_TEST|TYPED_TEST_P)\(\s*(\w+)\s*,\s*(\w+)\s*\)", re.M)
 INSTANCE = re.compile(r"^\s*INSTANTIATE_(?:TYPED_)?TEST_SUITE_P\(\s*\w+\s*,\s*(\w+)\s*[,)]", re.M)

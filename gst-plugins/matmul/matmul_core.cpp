@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Weights, caps and buffers of simaaimatmul.
+#include "matmul_core.h"
+
+#include <simaai/kernels/matrix/tgmx_file.h>
+
+#include "port_caps.h"
+
+namespace simaai::gst {
+namespace {
+
+namespace matrix = kernels::matrix;
+
+/// Maps a whole buffer for the life of the guard; several memories are merged.
+class BufferMap {
+public:
+  BufferMap(GstBuffer* buffer, GstMapFlags flags) noexcept
+      : buffer_(gst_buffer_map(buffer, &info_, flags) != FALSE ? buffer : nullptr) {}
+  ~BufferMap() {
+    if (buffer_ != nullptr)
+      gst_buffer_unmap(buffer_, &info_);
+  }
+  BufferMap(const BufferMap&) = delete;
+  BufferMap& operator=(const BufferMap&) = delete;
+  [[nodiscard]] explicit operator bool() const noexcept { return buffer_ != nullptr; }
+  [[nodiscard]] std::byte* data() noexcept { return reinterpret_cast<std::byte*>(info_.data); }
+
+private:
+  GstMapInfo info_{};
+  GstBuffer* buffer_ = nullptr;
+};
+
+/// `shape` with another last extent.
+kernels::Shape with_last(const kernels::Shape& shape, std::size_t last) {
+  std::array<std::int64_t, kernels::kMaxRank> extents{};
+  std::copy(shape.extents().begin(), shape.extents().end(), extents.begin());
+  extents[shape.extents().size() - 1] = static_cast<std::int64_t>(last);
+  return kernels::Shape(std::span<const std::int64_t>(extents.data(), shape.extents().size()));
+}
+
+bool same_caps(const GstPtr<GstCaps>& last, const GstCaps* caps) noexcept {
+  return last != nullptr && caps != nullptr ? gst_caps_is_equal(last.get(), caps) != FALSE
+                                            : last.get() == caps;
+}
+
+} // namespace
+
+MatmulSettings MatmulCore::copy_settings() const {
+  const ObjectLock lock(element_);
+  return settings_;
+}
+
+bool MatmulCore::start() {
+  const MatmulSettings now = copy_settings();
+  Report report;
+  if (now.weights.empty()) {
+    report.reason = "property weights: expected the name of a .tgmx file, found nothing";
+    post_error(GST_ELEMENT_CAST(element_), ErrorKind::Settings, report);
+    return false;
+  }
+  auto read = matrix::read_tgmx(now.weights, matrix::DynOrder::RowMajor);
+  if (!read) {
+    report.reason = "property weights: " + now.weights + ": " + read.error().message();
+    const bool missing = read.error().code == matrix::FileError::CannotOpen;
+    post_error(GST_ELEMENT_CAST(element_), missing ? ErrorKind::NotFound : ErrorKind::Read, report);
+    return false;
+  }
+  refused_sink_caps_.reset();
+  refused_src_caps_.reset();
+  auto weights = std::make_shared<const matrix::DynMatrix>(std::move(read).value());
+  const ObjectLock lock(element_);
+  weights_ = std::move(weights);
+  return true;
+}
+
+void MatmulCore::stop() {
+  plan_.reset();
+  sink_caps_.reset();
+  src_caps_.reset();
+  const ObjectLock lock(element_);
+  weights_.reset();
+}
+
+GstPtr<GstCaps> MatmulCore::transform_caps(GstPadDirection direction, const GstCaps* caps,
+                                           GstCaps* filter) const {
+  const bool to_src = direction == GST_PAD_SINK;
+  std::shared_ptr<const matrix::DynMatrix> weights;
+  bool rescaled = false;
+  {
+    const ObjectLock lock(element_);
+    weights = weights_;
+    rescaled = settings_.multiplier != 0;
+  }
+  GstPtr<GstCaps> across(gst_caps_new_empty());
+  const guint count = gst_caps_is_any(caps) ? 0 : gst_caps_get_size(caps);
+  for (guint i = 0; i < count; ++i) {
+    const GstStructure* structure = gst_caps_get_structure(caps, i);
+    GstPtr<GstCaps> part =
+        to_src
+            ? output_layout_caps(rescaled ? kernels::DType::Int8 : kernels::DType::Int32, rescaled)
+            : any_layout_caps();
+    if (const auto shape = shape_of(structure); shape && weights)
+      set_shape(part.get(), with_last(*shape, to_src ? weights->rows() : weights->cols()));
+    copy_stream_fields(structure, part.get());
+    across.reset(gst_caps_merge(across.release(), part.release()));
+  }
+  if (gst_caps_is_any(caps))
+    across = to_src ? output_layout_caps(rescaled ? kernels::DType::Int8 : kernels::DType::Int32,
+                                         rescaled)
+                    : any_layout_caps();
+  if (filter != nullptr)
+    across.reset(gst_caps_intersect_full(filter, across.get(), GST_CAPS_INTERSECT_FIRST));
+  return across;
+}
+
+GstPtr<GstCaps> MatmulCore::fixate(const GstCaps* sink_caps, GstPtr<GstCaps> offered) const {
+  // With an unlinked source pad GstBaseTransform offers the sink caps; keep what can be produced.
+  GstPtr<GstCaps> possible = transform_caps(GST_PAD_SINK, sink_caps, nullptr);
+  GstPtr<GstCaps> candidates(
+      gst_caps_intersect_full(offered.get(), possible.get(), GST_CAPS_INTERSECT_FIRST));
+  if (gst_caps_is_empty(candidates.get()))
+    candidates = std::move(possible);
+  kernels::Shape shape;
+  if (const auto known = shape_of(gst_caps_get_structure(candidates.get(), 0)))
+    shape = *known;
+  return fixate_output(std::move(candidates), shape, copy_settings().fill.has_value());
+}
+
+std::variant<MatmulPlan, PortError> MatmulCore::make_plan(const GstCaps* sink_caps,
+                                                          const GstCaps* src_caps) const {
+  const auto input = parse_tensor(*sink_caps);
+  if (const auto* refused = std::get_if<CapsError>(&input))
+    return PortError{"sink caps: " + refused->reason};
+  const auto output = parse_tensor(*src_caps);
+  if (const auto* refused = std::get_if<CapsError>(&output))
+    return PortError{"source caps: " + refused->reason};
+  std::shared_ptr<const matrix::DynMatrix> weights;
+  MatmulSettings now;
+  {
+    const ObjectLock lock(element_);
+    weights = weights_;
+    now = settings_;
+  }
+  if (weights == nullptr)
+    return PortError{"the element was not started, so that there are no weights"};
+  MatmulPlan::Settings settings{std::nullopt, now.fill};
+  if (now.multiplier != 0)
+    settings.requant.emplace(now.multiplier, now.shift);
+  return MatmulPlan::create(std::get<TensorInfo>(input).spec, std::get<TensorInfo>(output).spec,
+                            *weights, settings);
+}
+
+void MatmulCore::report_caps(std::string reason, const GstCaps* sink_caps,
+                             const GstCaps* src_caps) {
+  reported_ = true;
+  if (refused_sink_caps_ != nullptr && same_caps(refused_sink_caps_, sink_caps) &&
+      same_caps(refused_src_caps_, src_caps))
+    return; // GstBaseTransform tries one pair several times
+  refused_sink_caps_.reset(gst_caps_copy(sink_caps));
+  refused_src_caps_.reset(src_caps != nullptr ? gst_caps_copy(src_caps) : nullptr);
+  Report report;
+  report.reason = std::move(reason);
+  report.sink_caps = sink_caps;
+  report.src_caps = src_caps;
+  post_error(GST_ELEMENT_CAST(element_), ErrorKind::Negotiation, report);
+}
+
+bool MatmulCore::set_caps(const GstCaps* sink_caps, const GstCaps* src_caps) {
+  plan_.reset();
+  auto made = make_plan(sink_caps, src_caps);
+  if (const auto* refused = std::get_if<PortError>(&made)) {
+    report_caps(refused->reason, sink_caps, src_caps);
+    return false;
+  }
+  plan_ = std::get<MatmulPlan>(std::move(made));
+  sink_caps_.reset(gst_caps_copy(sink_caps));
+  src_caps_.reset(gst_caps_copy(src_caps));
+  return true;
+}
+
+void MatmulCore::decide_allocation(GstQuery* query) const {
+  constexpr gsize kAlignMask = 63;
+  if (gst_query_get_n_allocation_params(query) == 0) {
+    GstAllocationParams params;
+    gst_allocation_params_init(&params);
+    params.align = kAlignMask;
+    gst_query_add_allocation_param(query, nullptr, &params);
+  }
+  if (!plan_ || gst_query_get_n_allocation_pools(query) > 0)
+    return;
+  const GstPtr<GstBufferPool> pool(gst_buffer_pool_new());
+  gst_query_add_allocation_pool(query, pool.get(), static_cast<guint>(plan_->output_bytes()), 1, 0);
+}
+
+std::optional<std::size_t> MatmulCore::other_size(GstPadDirection direction, const GstCaps* caps,
+                                                  const GstCaps* other_caps) const {
+  const bool from_sink = direction == GST_PAD_SINK;
+  const GstCaps* sink = from_sink ? caps : other_caps;
+  const GstCaps* src = from_sink ? other_caps : caps;
+  if (plan_ && same_caps(sink_caps_, sink) && same_caps(src_caps_, src))
+    return from_sink ? plan_->output_bytes() : plan_->input_bytes();
+  const auto made = make_plan(sink, src);
+  const auto* plan = std::get_if<MatmulPlan>(&made);
+  if (plan == nullptr)
+    return std::nullopt;
+  return from_sink ? plan->output_bytes() : plan->input_bytes();
+}
+
+void MatmulCore::diagnose_refusal(const GstCaps* sink_caps) {
+  GstPad* src = GST_BASE_TRANSFORM_SRC_PAD(element_);
+  if (reported_ || GST_PAD_IS_FLUSHING(src) || GST_PAD_IS_EOS(src))
+    return;
+  const auto parsed = parse_tensor(*sink_caps);
+  if (const auto* refused = std::get_if<CapsError>(&parsed)) {
+    report_caps("sink caps: " + refused->reason, sink_caps, nullptr);
+    return;
+  }
+  const auto ours = transform_caps(GST_PAD_SINK, sink_caps, nullptr);
+  const GstPtr<GstCaps> theirs(gst_pad_peer_query_caps(src, nullptr));
+  const GTextPtr offered(gst_caps_to_string(ours.get()));
+  report_caps(std::string("downstream takes none of what this element produces: ") + offered.get(),
+              sink_caps, theirs.get());
+}
+
+bool MatmulCore::check_input(GstBuffer* buffer) {
+  if (!plan_)
+    return true; // not negotiated: GstBaseTransform refuses the buffer
+  Report report;
+  report.needed_bytes = plan_->input_bytes();
+  report.found_bytes = gst_buffer_get_size(buffer);
+  if (*report.found_bytes >= *report.needed_bytes)
+    return true;
+  report.reason = "input buffer is shorter than its caps say";
+  post_error(GST_ELEMENT_CAST(element_), ErrorKind::Data, report);
+  return false;
+}
+
+GstFlowReturn MatmulCore::transform(GstBuffer* input, GstBuffer* output) {
+  Report report;
+  BufferMap src(input, GST_MAP_READ);
+  BufferMap dst(output, GST_MAP_WRITE);
+  if (!src || !dst)
+    report.reason = "a buffer cannot be mapped";
+  else
+    report.reason = plan_->execute(src.data(), dst.data());
+  if (report.reason.empty())
+    return GST_FLOW_OK;
+  post_error(GST_ELEMENT_CAST(element_), ErrorKind::Data, report);
+  return GST_FLOW_ERROR;
+}
+
+} // namespace simaai::gst

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Ordinary C++ behind simaaimatmul: weights, negotiation, products.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <gst/base/gstbasetransform.h>
+#include <gst/gst.h>
+
+#include "common/errors.h"
+#include "common/gst_ptr.h"
+#include "matmul_plan.h"
+
+namespace simaai::gst {
+
+/// Property values; protected by the object lock.
+struct MatmulSettings {
+  std::string weights; ///< name of a .tgmx file
+  int multiplier = 0;  ///< 0: not set, the output is int32
+  unsigned shift = 0;
+  std::optional<std::int8_t> fill;
+};
+
+/// State of one element. Caps queries may come from any thread; all else is the streaming thread's
+/// or happens while no data flows.
+class MatmulCore {
+public:
+  explicit MatmulCore(GstBaseTransform* element) noexcept : element_(element) {}
+
+  /// The caller holds the object lock.
+  [[nodiscard]] MatmulSettings& settings() noexcept { return settings_; }
+
+  /// Reads the weights; posts an error and returns false where that fails.
+  [[nodiscard]] bool start();
+  void stop();
+
+  [[nodiscard]] GstPtr<GstCaps> transform_caps(GstPadDirection direction, const GstCaps* caps,
+                                               GstCaps* filter) const;
+  [[nodiscard]] GstPtr<GstCaps> fixate(const GstCaps* sink_caps, GstPtr<GstCaps> offered) const;
+  [[nodiscard]] bool set_caps(const GstCaps* sink_caps, const GstCaps* src_caps);
+  [[nodiscard]] std::optional<std::size_t>
+  other_size(GstPadDirection direction, const GstCaps* caps, const GstCaps* other_caps) const;
+  /// Adds a pool where downstream has none, and the alignment of tiles.
+  void decide_allocation(GstQuery* query) const;
+  void begin_attempt() noexcept { reported_ = false; }
+  /// After caps were refused before set_caps was reached: posts why.
+  void diagnose_refusal(const GstCaps* sink_caps);
+
+  [[nodiscard]] GstFlowReturn transform(GstBuffer* input, GstBuffer* output);
+  /// False, with an error posted, where the buffer is shorter than its caps say.
+  [[nodiscard]] bool check_input(GstBuffer* buffer);
+
+private:
+  [[nodiscard]] MatmulSettings copy_settings() const;
+  [[nodiscard]] std::variant<MatmulPlan, PortError> make_plan(const GstCaps* sink_caps,
+                                                              const GstCaps* src_caps) const;
+  void report_caps(std::string reason, const GstCaps* sink_caps, const GstCaps* src_caps);
+
+  GstBaseTransform* element_;
+  MatmulSettings settings_;
+  /// Object lock for the pointer; its matrix never changes between start and stop.
+  std::shared_ptr<const kernels::matrix::DynMatrix> weights_;
+  std::optional<MatmulPlan> plan_;
+  GstPtr<GstCaps> sink_caps_; ///< of the plan
+  GstPtr<GstCaps> src_caps_;
+  bool reported_ = false;
+  GstPtr<GstCaps> refused_sink_caps_;
+  GstPtr<GstCaps> refused_src_caps_;
+};
+
+} // namespace simaai::gst

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// simaaitgmxdec: lays each matrix of a stream out as downstream wants it.
+#include "gstsimaaitgmxdec.h"
+
+#include <cstring>
+#include <limits>
+#include <optional>
+
+#include "common/caps_spec.h"
+#include "common/errors.h"
+#include "matmul/dense_port.h"
+#include "matmul/port_caps.h"
+#include "tgmx_reader.h"
+
+GST_DEBUG_CATEGORY_STATIC(gst_simaai_tgmx_dec_debug);
+#define GST_CAT_DEFAULT gst_simaai_tgmx_dec_debug
+
+namespace {
+
+using namespace simaai::gst;
+namespace matrix = simaai::kernels::matrix;
+
+struct DecoderState {
+  std::optional<std::int8_t> fill; ///< object lock
+  // Streaming thread.
+  TgmxReader reader;
+  std::optional<DenseTarget> target; ///< of the caps that were sent
+  std::size_t rows = 0;
+  std::size_t cols = 0;
+  bool segment_sent = false;
+  GstPtr<GstEvent> segment; ///< waits for caps, which come first
+};
+
+} // namespace
+
+struct _GstSimaaiTgmxDec {
+  GstElement parent;
+  GstPad* sink;
+  GstPad* src;
+  DecoderState* state;
+};
+
+#define gst_simaai_tgmx_dec_parent_class parent_class
+G_DEFINE_FINAL_TYPE(GstSimaaiTgmxDec, gst_simaai_tgmx_dec, GST_TYPE_ELEMENT)
+GST_ELEMENT_REGISTER_DEFINE_WITH_CODE(simaaitgmxdec, "simaaitgmxdec", GST_RANK_NONE,
+                                      GST_TYPE_SIMAAI_TGMX_DEC,
+                                      GST_DEBUG_CATEGORY_INIT(gst_simaai_tgmx_dec_debug,
+                                                              "simaaitgmxdec", 0, "TGMX decoder"))
+
+namespace {
+
+enum Property : guint { PropChannelPadding = 1 };
+
+constexpr int kPaddingUnset = std::numeric_limits<std::int8_t>::min() - 1;
+
+void fail(GstSimaaiTgmxDec* self, ErrorKind kind, std::string reason,
+          const GstCaps* caps = nullptr) {
+  Report report;
+  report.reason = std::move(reason);
+  report.src_caps = caps;
+  post_error(GST_ELEMENT_CAST(self), kind, report);
+}
+
+/// Caps and layout for matrices of this shape: what downstream prefers. False with an error posted.
+bool negotiate(GstSimaaiTgmxDec* self, std::size_t rows, std::size_t cols) {
+  DecoderState& state = *self->state;
+  std::optional<std::int8_t> fill;
+  {
+    const ObjectLock lock(self);
+    fill = state.fill;
+  }
+  const simaai::kernels::Shape shape{static_cast<std::int64_t>(rows),
+                                     static_cast<std::int64_t>(cols)};
+  const auto ours = output_layout_caps(simaai::kernels::DType::Int8, true);
+  set_shape(ours.get(), shape);
+  const GstPtr<GstCaps> allowed(gst_pad_peer_query_caps(self->src, ours.get()));
+  GstPtr<GstCaps> offered(
+      gst_caps_intersect_full(allowed.get(), ours.get(), GST_CAPS_INTERSECT_FIRST));
+  if (gst_caps_is_empty(offered.get())) {
+    const GstPtr<GstCaps> theirs(gst_pad_peer_query_caps(self->src, nullptr));
+    fail(self, ErrorKind::Negotiation,
+         "downstream does not take an int8 tensor of " + std::to_string(rows) + " x " +
+             std::to_string(cols),
+         theirs.get());
+    return false;
+  }
+  const auto caps = fixate_output(std::move(offered), shape, fill.has_value());
+  const auto parsed = parse_tensor(*caps);
+  auto target =
+      std::holds_alternative<CapsError>(parsed)
+          ? std::variant<DenseTarget, PortError>(PortError{std::get<CapsError>(parsed).reason})
+          : DenseTarget::create(std::get<TensorInfo>(parsed).spec, fill);
+  if (const auto* refused = std::get_if<PortError>(&target)) {
+    fail(self, ErrorKind::Negotiation, "source caps: " + refused->reason, caps.get());
+    return false;
+  }
+  state.target.emplace(std::get<DenseTarget>(std::move(target)));
+  state.rows = rows;
+  state.cols = cols;
+  if (!gst_pad_push_event(self->src, gst_event_new_caps(caps.get())) &&
+      !GST_PAD_IS_FLUSHING(self->src)) {
+    fail(self, ErrorKind::Negotiation, "downstream refused the caps", caps.get());
+    return false;
+  }
+  return true;
+}
+
+/// Behind the caps. A source of bytes has no segment in time.
+void send_segment(GstSimaaiTgmxDec* self) {
+  DecoderState& state = *self->state;
+  if (state.segment_sent)
+    return;
+  state.segment_sent = true;
+  if (state.segment == nullptr) {
+    GstSegment segment;
+    gst_segment_init(&segment, GST_FORMAT_TIME);
+    state.segment.reset(gst_event_new_segment(&segment));
+  }
+  gst_pad_push_event(self->src, state.segment.release());
+}
+
+GstFlowReturn push_matrix(GstSimaaiTgmxDec* self, const matrix::DynMatrix& decoded,
+                          GstClockTime pts) {
+  DecoderState& state = *self->state;
+  const bool changed = !state.target || decoded.rows() != state.rows ||
+                       decoded.cols() != state.cols || gst_pad_check_reconfigure(self->src);
+  if (changed && !negotiate(self, decoded.rows(), decoded.cols()))
+    return GST_FLOW_NOT_NEGOTIATED;
+  send_segment(self);
+  GstAllocationParams params;
+  gst_allocation_params_init(&params);
+  params.align = 63;
+  GstPtr<GstBuffer> buffer(gst_buffer_new_allocate(nullptr, state.target->needed_bytes(), &params));
+  GstMapInfo map;
+  if (buffer == nullptr || gst_buffer_map(buffer.get(), &map, GST_MAP_WRITE) == FALSE) {
+    fail(self, ErrorKind::Resource, "out of memory");
+    return GST_FLOW_ERROR;
+  }
+  auto* dst = reinterpret_cast<std::byte*>(map.data);
+  std::memset(dst, 0, map.size); // gaps of a strided layout do not show old memory
+  std::memcpy(state.target->stage(dst), decoded.storage().data(), decoded.storage().size());
+  std::string reason;
+  const bool written = state.target->write(dst, reason);
+  gst_buffer_unmap(buffer.get(), &map);
+  if (!written) {
+    fail(self, ErrorKind::Data, reason);
+    return GST_FLOW_ERROR;
+  }
+  GST_BUFFER_PTS(buffer.get()) = pts;
+  return gst_pad_push(self->src, buffer.release());
+}
+
+GstFlowReturn chain(GstPad* /*pad*/, GstObject* parent, GstBuffer* buffer) noexcept {
+  auto* self = GST_SIMAAI_TGMX_DEC(parent);
+  TgmxReader& reader = self->state->reader;
+  reader.push(buffer);
+  while (true) {
+    const TgmxStep step = reader.next();
+    switch (step.kind) {
+    case TgmxStep::NeedsMore:
+      return GST_FLOW_OK;
+    case TgmxStep::Refused:
+      fail(self, ErrorKind::Data, "the stream is refused: " + step.reason);
+      return GST_FLOW_ERROR;
+    case TgmxStep::Matrix:
+      if (const GstFlowReturn flow = push_matrix(self, *step.matrix, step.pts); flow != GST_FLOW_OK)
+        return flow;
+      break;
+    }
+  }
+}
+
+gboolean sink_event(GstPad* pad, GstObject* parent, GstEvent* event) noexcept {
+  auto* self = GST_SIMAAI_TGMX_DEC(parent);
+  DecoderState& state = *self->state;
+  switch (static_cast<int>(GST_EVENT_TYPE(event))) {
+  case GST_EVENT_CAPS: // the shape is in the stream, so that caps wait for it
+    gst_event_unref(event);
+    return TRUE;
+  case GST_EVENT_SEGMENT: {
+    const GstSegment* segment = nullptr;
+    gst_event_parse_segment(event, &segment);
+    const bool in_time = segment->format == GST_FORMAT_TIME;
+    state.segment.reset(event);
+    if (!in_time)
+      state.segment.reset();
+    else if (state.target)
+      state.segment_sent = false;
+    return TRUE;
+  }
+  case GST_EVENT_FLUSH_STOP:
+    state.reader.clear();
+    state.segment_sent = false;
+    state.segment.reset();
+    break;
+  case GST_EVENT_EOS:
+    if (state.reader.left() > 0)
+      fail(self, ErrorKind::Data,
+           "the stream ends within a matrix: " + std::to_string(state.reader.left()) +
+               " bytes are left");
+    break;
+  default:
+    break;
+  }
+  return gst_pad_event_default(pad, parent, event);
+}
+
+GstStateChangeReturn change_state(GstElement* element, GstStateChange transition) noexcept {
+  const GstStateChangeReturn result =
+      GST_ELEMENT_CLASS(gst_simaai_tgmx_dec_parent_class)->change_state(element, transition);
+  if (transition == GST_STATE_CHANGE_PAUSED_TO_READY) {
+    DecoderState& state = *GST_SIMAAI_TGMX_DEC(element)->state;
+    state.reader.clear();
+    state.target.reset();
+    state.segment_sent = false;
+    state.segment.reset();
+  }
+  return result;
+}
+
+void set_property(GObject* object, guint id, const GValue* value, GParamSpec* spec) noexcept {
+  if (id != PropChannelPadding) {
+    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
+    return;
+  }
+  const int padding = g_value_get_int(value);
+  const ObjectLock lock(object);
+  GST_SIMAAI_TGMX_DEC(object)->state->fill =
+      padding == kPaddingUnset ? std::nullopt : std::optional(static_cast<std::int8_t>(padding));
+}
+
+void get_property(GObject* object, guint id, GValue* value, GParamSpec* spec) noexcept {
+  if (id != PropChannelPadding) {
+    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
+    return;
+  }
+  const ObjectLock lock(object);
+  const auto& fill = GST_SIMAAI_TGMX_DEC(object)->state->fill;
+  g_value_set_int(value, fill ? int{*fill} : kPaddingUnset);
+}
+
+void finalize(GObject* object) noexcept {
+  delete GST_SIMAAI_TGMX_DEC(object)->state;
+  G_OBJECT_CLASS(gst_simaai_tgmx_dec_parent_class)->finalize(object);
+}
+
+GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE("sink", GST_PAD_SINK, GST_PAD_ALWAYS,
+                                                             GST_STATIC_CAPS("application/x-tgmx"));
+
+} // namespace
+
+static void gst_simaai_tgmx_dec_class_init(GstSimaaiTgmxDecClass* klass) {
+  auto* object_class = G_OBJECT_CLASS(klass);
+  object_class->set_property = set_property;
+  object_class->get_property = get_property;
+  object_class->finalize = finalize;
+  g_object_class_install_property(
+      object_class, PropChannelPadding,
+      g_param_spec_int("int8-channel-padding", "Channel padding of int8",
+                       "Raw byte (-128 to 127) that fills the channel padding of a tiled output "
+                       "with channel-storage pad16; -129: not set",
+                       kPaddingUnset, std::numeric_limits<std::int8_t>::max(), kPaddingUnset,
+                       static_cast<GParamFlags>(G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS |
+                                                GST_PARAM_MUTABLE_READY)));
+
+  auto* element_class = GST_ELEMENT_CLASS(klass);
+  element_class->change_state = change_state;
+  gst_element_class_set_static_metadata(
+      element_class, "TGMX decoder", "Codec/Decoder/Tensor",
+      "Reads a stream of TGMX matrices, cut in any way, into rank-2 int8 tensors of the layout "
+      "that downstream asks for",
+      "SimaKernels developers");
+  gst_element_class_add_static_pad_template(element_class, &sink_template);
+  const auto source = output_layout_caps(simaai::kernels::DType::Int8, true);
+  gst_element_class_add_pad_template(
+      element_class, gst_pad_template_new("src", GST_PAD_SRC, GST_PAD_ALWAYS, source.get()));
+}
+
+static void gst_simaai_tgmx_dec_init(GstSimaaiTgmxDec* self) {
+  self->state = new DecoderState();
+  self->sink = gst_pad_new_from_static_template(&sink_template, "sink");
+  gst_pad_set_chain_function(self->sink, chain);
+  gst_pad_set_event_function(self->sink, sink_event);
+  gst_element_add_pad(GST_ELEMENT_CAST(self), self->sink);
+  GstPadTemplate* source = gst_element_class_get_pad_template(GST_ELEMENT_GET_CLASS(self), "src");
+  self->src = gst_pad_new_from_template(source, "src");
+  gst_pad_use_fixed_caps(self->src);
+  gst_element_add_pad(GST_ELEMENT_CAST(self), self->src);
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Cuts a byte stream into TGMX matrices: the header of each says how long it is.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+
+#include <gst/base/gstadapter.h>
+#include <gst/gst.h>
+
+#include <simaai/kernels/matrix/dyn_matrix.h>
+
+#include "common/gst_ptr.h"
+
+namespace simaai::gst {
+
+/// What the bytes so far allow.
+struct TgmxStep {
+  enum Kind : std::uint8_t { NeedsMore, Matrix, Refused };
+  Kind kind = NeedsMore;
+  std::optional<kernels::matrix::DynMatrix> matrix{};
+  GstClockTime pts = GST_CLOCK_TIME_NONE; ///< of the buffer that the matrix started in
+  std::string reason{};
+};
+
+/// Bytes in any pieces, matrices out. Not synchronised.
+class TgmxReader {
+public:
+  TgmxReader() : adapter_(gst_adapter_new()) {}
+  ~TgmxReader() { g_object_unref(adapter_); }
+  TgmxReader(const TgmxReader&) = delete;
+  TgmxReader& operator=(const TgmxReader&) = delete;
+
+  /// Takes the buffer.
+  void push(GstBuffer* buffer) { gst_adapter_push(adapter_, buffer); }
+  /// The next matrix, why there is none, or that more bytes are needed. A refusal is final: where
+  /// the next matrix would start is not known.
+  [[nodiscard]] TgmxStep next();
+  /// Bytes that belong to no complete matrix.
+  [[nodiscard]] std::size_t left() const { return gst_adapter_available(adapter_); }
+  void clear() { gst_adapter_clear(adapter_); }
+
+private:
+  GstAdapter* adapter_;
+};
+
+} // namespace simaai::gst

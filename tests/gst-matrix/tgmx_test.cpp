@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// simaaitgmxenc and simaaitgmxdec: the same bytes from every layout, every layout from the bytes.
+#include <gtest/gtest.h>
+
+#include "gst/element_harness.h"
+#include "gst/tensor_text.h"
+#include "oracle/random_tensor.h"
+#include "weights.h"
+
+namespace {
+
+using namespace simaai::kernels;
+using namespace simaai::test;
+namespace oracle = simaai::oracle;
+
+constexpr auto kCompact = ChannelStorage::Compact;
+constexpr auto kPad16 = ChannelStorage::PadTo16;
+const Shape kShape{19, 37};
+
+/// Row-major, pitched, column-major, tiled.
+const Layout kLayouts[] = {
+    Contiguous{},
+    Strided{{40, 1}},
+    Strided{{1, 19}},
+    tiled({-1, -1, 0, 1}, {1, 1, 4, 16}, kCompact),
+    tiled({-1, -1, 0, 1}, {1, 1, 19, 9}, kPad16),
+};
+
+reference::Rows rows_of(const oracle::Tensor& tensor) {
+  const auto cols = static_cast<std::size_t>(tensor.shape[1]);
+  reference::Rows rows(tensor.bits.size() / cols, reference::Row(cols));
+  for (std::size_t n = 0; n < tensor.bits.size(); ++n)
+    rows[n / cols][n % cols] = as_int8(tensor.bits[n]);
+  return rows;
+}
+
+TEST(TgmxEnc, EveryLayoutGivesTheSameStream) {
+  const oracle::Tensor tensor = oracle::random_tensor(kShape, DType::Int8, 81);
+  for (const Layout& layout : kLayouts) {
+    ElementHarness harness("simaaitgmxenc");
+    ASSERT_TRUE(harness.send_caps(caps_of({kShape, DType::Int8, layout})));
+    ASSERT_EQ(harness.push(physical(tensor, layout, 0x5A)), GST_FLOW_OK);
+    EXPECT_EQ(harness.pull(), reference::wire(rows_of(tensor)));
+    EXPECT_EQ(harness.output_caps(), "application/x-tgmx");
+  }
+}
+
+TEST(TgmxEnc, RefusesWhatIsNoMatrix) {
+  const auto refusal = [](const TensorSpec& spec) {
+    ElementHarness harness("simaaitgmxenc");
+    harness.send_caps(caps_of(spec));
+    EXPECT_EQ(harness.push(Bytes(100)), GST_FLOW_NOT_NEGOTIATED);
+    const auto errors = harness.take_errors();
+    return errors.empty() ? std::string() : errors.front();
+  };
+  EXPECT_TRUE(mentions(refusal({{3, 4, 5}, DType::Int8, Contiguous{}}), {"2 axes", "found 3"}));
+  EXPECT_TRUE(mentions(refusal({{3, 11173}, DType::Int8, Contiguous{}}), {"11172", "11173"}));
+  EXPECT_TRUE(mentions(refusal({{0, 3}, DType::Int8, Contiguous{}}), {"11172", "found 0"}));
+}
+
+TEST(TgmxEnc, RefusesAShortBuffer) {
+  ElementHarness harness("simaaitgmxenc");
+  ASSERT_TRUE(harness.send_caps(caps_of({kShape, DType::Int8, Contiguous{}})));
+  EXPECT_EQ(harness.push(Bytes(702)), GST_FLOW_ERROR);
+  EXPECT_TRUE(mentions(harness.take_errors().at(0), {"shorter", "703", "702"}));
+}
+
+/// Sends the stream in pieces of up to `most` bytes; what the last push returned.
+GstFlowReturn push_in_pieces(ElementHarness& harness, const Bytes& stream, std::size_t most) {
+  oracle::Random random(most);
+  GstFlowReturn flow = GST_FLOW_OK;
+  for (std::size_t at = 0; at < stream.size() && flow == GST_FLOW_OK;) {
+    const std::size_t count = std::min<std::size_t>(1 + random.below(most), stream.size() - at);
+    flow = harness.push(Bytes(stream.begin() + static_cast<std::ptrdiff_t>(at),
+                              stream.begin() + static_cast<std::ptrdiff_t>(at + count)));
+    at += count;
+  }
+  return flow;
+}
+
+TEST(TgmxDec, EveryLayoutFromPiecesOfAnyLength) {
+  const oracle::Tensor first = oracle::random_tensor(kShape, DType::Int8, 82);
+  const oracle::Tensor second = oracle::random_tensor(kShape, DType::Int8, 83);
+  Bytes stream = reference::wire(rows_of(first));
+  const Bytes more = reference::wire(rows_of(second));
+  stream.insert(stream.end(), more.begin(), more.end());
+  for (const Layout& layout : kLayouts)
+    for (const std::size_t most : {7U, 600U, 100000U}) {
+      const TensorSpec spec{kShape, DType::Int8, layout};
+      ElementHarness harness("simaaitgmxdec", {{"int8-channel-padding", "-3"}});
+      harness.accept_downstream(caps_of(spec).c_str());
+      ASSERT_TRUE(harness.send_caps("application/x-tgmx"));
+      ASSERT_EQ(push_in_pieces(harness, stream, most), GST_FLOW_OK);
+      EXPECT_EQ(harness.pull(), physical(first, layout, 0xFD, 0));
+      EXPECT_EQ(harness.pull(), physical(second, layout, 0xFD, 0));
+      EXPECT_TRUE(harness.take_errors().empty());
+    }
+}
+
+TEST(TgmxDec, AnotherShapeIsNegotiatedAnew) {
+  ElementHarness harness("simaaitgmxdec");
+  ASSERT_TRUE(harness.send_caps("application/x-tgmx"));
+  for (const Shape& shape : {Shape{3, 4}, Shape{4, 3}}) {
+    const oracle::Tensor tensor = oracle::random_tensor(shape, DType::Int8, 84);
+    auto buffer = buffer_of(reference::wire(rows_of(tensor)));
+    GST_BUFFER_PTS(buffer.get()) = 5 * GST_SECOND;
+    ASSERT_EQ(harness.push(std::move(buffer)), GST_FLOW_OK);
+    const auto output = harness.pull_buffer();
+    ASSERT_NE(output, nullptr);
+    EXPECT_EQ(GST_BUFFER_PTS(output.get()), 5 * GST_SECOND);
+    EXPECT_EQ(bytes_of(output.get()), physical(tensor, Contiguous{}));
+    EXPECT_TRUE(mentions(harness.output_caps(), {"layout=(string)contiguous"}));
+  }
+}
+
+TEST(TgmxDec, RefusesADamagedStreamWithItsReason) {
+  const oracle::Tensor tensor = oracle::random_tensor({3, 4}, DType::Int8, 85);
+  struct Damage {
+    std::size_t offset;
+    std::uint8_t value;
+    const char* reason;
+  };
+  for (const Damage& damage : {Damage{0, 'X', "not TGMX"},
+                               {4, 2, "version 2"},
+                               {5, 0, "0 x 4"},
+                               {9, 7, "outside the matrix"},
+                               {16, 0, "its own position"}}) {
+    Bytes stream = reference::wire(rows_of(tensor));
+    stream[damage.offset] = damage.value;
+    ElementHarness harness("simaaitgmxdec");
+    ASSERT_TRUE(harness.send_caps("application/x-tgmx"));
+    EXPECT_EQ(harness.push(stream), GST_FLOW_ERROR);
+    EXPECT_TRUE(harness.pull().empty());
+    const auto errors = harness.take_errors();
+    ASSERT_EQ(errors.size(), 1U);
+    EXPECT_TRUE(mentions(errors.front(), {"the stream is refused", damage.reason}))
+        << errors.front();
+  }
+}
+
+TEST(TgmxDec, AnEndWithinAMatrixIsAnError) {
+  const Bytes stream = reference::wire({{1, -2, 3}, {4, 5, -6}});
+  ElementHarness harness("simaaitgmxdec");
+  ASSERT_TRUE(harness.send_caps("application/x-tgmx"));
+  EXPECT_EQ(harness.push(Bytes(stream.begin(), stream.end() - 1)), GST_FLOW_OK);
+  gst_harness_push_event(harness.get(), gst_event_new_eos());
+  const auto errors = harness.take_errors();
+  ASSERT_EQ(errors.size(), 1U);
+  EXPECT_TRUE(mentions(errors.front(), {"ends within a matrix", "38 bytes"}));
+}
+
+TEST(TgmxDec, DownstreamThatTakesNoSuchMatrixIsNamed) {
+  ElementHarness harness("simaaitgmxdec");
+  harness.accept_downstream("application/vnd.simaai.tensor,dtype=int8,shape=(int)<5,5>");
+  ASSERT_TRUE(harness.send_caps("application/x-tgmx"));
+  EXPECT_EQ(harness.push(reference::wire({{1, 2}})), GST_FLOW_NOT_NEGOTIATED);
+  EXPECT_TRUE(mentions(harness.take_errors().at(0), {"downstream", "1 x 2"}));
+}
+
+} // namespace
