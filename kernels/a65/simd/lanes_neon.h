@@ -133,6 +133,9 @@ struct F32 {
     vst1q_u8(bytes_at(to), vreinterpretq_u8_u32(vshll_n_u16(vget_low_u16(lanes), 16)));
     vst1q_u8(bytes_at(to + 16), vreinterpretq_u8_u32(vshll_high_n_u16(lanes, 16)));
   }
+  static void store_4(std::byte* to, uint16x8_t lanes) noexcept {
+    vst1q_u8(bytes_at(to), vreinterpretq_u8_u32(vshll_n_u16(vget_low_u16(lanes), 16)));
+  }
   static void store_planes(std::byte* to, uint8x16_t low, uint8x16_t high) noexcept {
     store_8(to, vreinterpretq_u16_u8(vzip1q_u8(low, high)));
     store_8(to + 32, vreinterpretq_u16_u8(vzip2q_u8(low, high)));
@@ -170,6 +173,9 @@ struct BF16 {
   }
 
   static void store_8(std::byte* to, uint16x8_t lanes) noexcept { store_8x16(to, lanes); }
+  static void store_4(std::byte* to, uint16x8_t lanes) noexcept {
+    vst1_u8(bytes_at(to), vget_low_u8(vreinterpretq_u8_u16(lanes)));
+  }
   static void store_planes(std::byte* to, uint8x16_t low, uint8x16_t high) noexcept {
     const uint8x16x2_t planes{{low, high}};
     vst2q_u8(bytes_at(to), planes);

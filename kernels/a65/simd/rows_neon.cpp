@@ -13,7 +13,7 @@
 
 #include "a65/simd/lanes_neon.h"
 #include "a65/simd/linear_rows.h"
-#include "a65/simd/panel_by_rows.h"
+#include "a65/simd/panels_neon.h"
 #include "a65/simd/row_table.h"
 
 namespace simaai::kernels::a65::detail {
@@ -143,7 +143,7 @@ template <class From, int kWidth> void write_compact_exact(const TileRow& row) n
   }
 }
 
-template <class From> void write_exact(const TileRow& row) noexcept {
+template <class From> [[gnu::noinline]] void write_exact(const TileRow& row) noexcept {
   const bool padded = row.stored_channels == 16;
   if (row.channels >= 8)
     padded ? write_padded_exact<From, 8>(row) : write_compact_exact<From, 8>(row);
@@ -212,168 +212,165 @@ template <class From, int kRead> void write_narrow(const TileRow& row) noexcept 
     write_exact<From>(after(row, whole, 2 * row.stored_channels));
 }
 
-template <class From> void write_tiled(const TileRow& row) noexcept {
+// Packed pixels of one to four channels.
+
+template <class From> [[nodiscard]] uint8x16_t load_8_bytes(const std::byte** src) noexcept {
+  return vreinterpretq_u8_u16(From::load_8(src));
+}
+
+template <class From> [[nodiscard]] uint8x16x3_t load_24_bytes(const std::byte** src) noexcept {
+  const uint8x16_t first = load_8_bytes<From>(src);
+  const uint8x16_t second = load_8_bytes<From>(src);
+  return {{first, second, load_8_bytes<From>(src)}};
+}
+
+/// Byte of the values of packed pixels: pixel, channel, plane.
+template <std::size_t kChannels>
+[[nodiscard]] constexpr std::uint8_t value_byte(std::size_t pixel, std::size_t channel,
+                                                std::size_t plane) noexcept {
+  return static_cast<std::uint8_t>(2 * (pixel * kChannels + channel) + plane);
+}
+
+/// Byte of compact pixels: pixel, plane, channel. One, two and four channels make the same pattern of
+/// every vector; three channels spread eight pixels over three vectors.
+template <class From, std::size_t kChannels>
+void write_packed_compact(const TileRow& row) noexcept {
+  constexpr std::size_t kVectors = kChannels == 3 ? 3 : 1;
+  constexpr std::int64_t kStep = kChannels == 3 ? 8 : 8 / kChannels;
+  static constexpr auto kIndex = [] {
+    std::array<std::array<std::uint8_t, 16>, kVectors> table{};
+    for (std::size_t i = 0; i < 16 * kVectors; ++i)
+      table[i / 16][i % 16] =
+          value_byte<kChannels>(i / (2 * kChannels), i % kChannels, i / kChannels % 2);
+    return table;
+  }();
+  std::array<uint8x16_t, kVectors> index;
+  for (std::size_t vector = 0; vector < kVectors; ++vector)
+    index[vector] = vld1q_u8(kIndex[vector].data());
+  const std::byte* src = row.src;
+  std::byte* dst = row.dst;
+  const std::int64_t pixels = row.pixels;
+  std::int64_t p = 0;
+  for (; p + kStep <= pixels; p += kStep) {
+    if constexpr (kVectors == 1) {
+      vst1q_u8(bytes_at(dst), vqtbl1q_u8(load_8_bytes<From>(&src), index[0]));
+    } else {
+      const uint8x16x3_t values = load_24_bytes<From>(&src);
+      vst1q_u8(bytes_at(dst), vqtbl3q_u8(values, index[0]));
+      vst1q_u8(bytes_at(dst + 16), vqtbl3q_u8(values, index[1]));
+      vst1q_u8(bytes_at(dst + 32), vqtbl3q_u8(values, index[2]));
+    }
+    dst += 16 * kVectors;
+  }
+  if (p != pixels)
+    write_exact<From>(after(row, p, 2 * row.stored_channels));
+}
+
+/// Each plane of each pixel is a table look-up in the vectors that hold kStep pixels.
+template <class From, std::size_t kChannels> void write_packed_pad16(const TileRow& row) noexcept {
+  constexpr std::size_t kStep = kChannels == 3 ? 8 : 8 / kChannels;
+  static constexpr auto kIndex = [] {
+    std::array<std::array<std::uint8_t, 16>, 2 * kStep> table{};
+    for (std::size_t i = 0; i < 2 * kStep; ++i)
+      for (std::size_t channel = 0; channel < 16; ++channel)
+        table[i][channel] =
+            channel < kChannels ? value_byte<kChannels>(i / 2, channel, i % 2) : kNone;
+    return table;
+  }();
+  std::array<uint8x16_t, 2 * kStep> index;
+  for (std::size_t i = 0; i < 2 * kStep; ++i)
+    index[i] = vld1q_u8(kIndex[i].data());
+  const std::byte* src = row.src;
+  std::byte* dst = row.dst;
+  const std::int64_t pixels = row.pixels;
+  std::int64_t p = 0;
+  for (; p + static_cast<std::int64_t>(kStep) <= pixels; p += static_cast<std::int64_t>(kStep)) {
+    uint8x16x3_t values;
+    if constexpr (kChannels == 3)
+      values = load_24_bytes<From>(&src);
+    else
+      values.val[0] = load_8_bytes<From>(&src);
+#pragma GCC unroll 8
+    for (std::size_t pixel = 0; pixel < kStep; ++pixel) {
+      uint8x16x2_t planes;
+      for (std::size_t plane = 0; plane < 2; ++plane)
+        planes.val[plane] = kChannels == 3 ? vqtbl3q_u8(values, index[2 * pixel + plane])
+                                           : vqtbl1q_u8(values.val[0], index[2 * pixel + plane]);
+      store_planes(dst + 32 * pixel, 16, planes);
+    }
+    dst += 32 * kStep;
+  }
+  if (p != pixels)
+    write_exact<From>(after(row, p, 32));
+}
+
+template <class From, std::size_t kChannels>
+[[gnu::noinline]] void write_packed(const TileRow& row) noexcept {
+  constexpr auto kCount = static_cast<std::int64_t>(kChannels);
+  if (row.pixel_stride_bytes != kCount * From::kBytes)
+    write_narrow<From, 8>(row);
+  else if (row.stored_channels == 16)
+    write_packed_pad16<From, kChannels>(row);
+  else
+    write_packed_compact<From, kChannels>(row);
+}
+
+template <class From> [[gnu::noinline]] void write_tiled(const TileRow& row) noexcept {
   if (row.channels > 16)
     write_wide<From>(row);
   else if (row.channels == 16)
     write_sixteen<From>(row);
   else if (row.channels > 8)
     write_narrow<From, 16>(row);
+  else if (row.channels == 4)
+    write_packed<From, 4>(row);
   else
     write_narrow<From, 8>(row);
 }
 
-// Packed pixels of one, two or three channels.
-
-template <class From> [[nodiscard]] uint8x16x3_t load_24(const std::byte** src) noexcept {
-  const uint16x8_t first = From::load_8(src);
-  const uint16x8_t second = From::load_8(src);
-  const uint16x8_t third = From::load_8(src);
-  return {{vreinterpretq_u8_u16(first), vreinterpretq_u8_u16(second), vreinterpretq_u8_u16(third)}};
-}
-
-/// Rearranges the bytes of kVectors times eight values; kPixels pixels of kStored bytes result.
-template <class From, std::size_t kChannels>
-void write_packed_compact(const TileRow& row) noexcept {
-  constexpr auto kCount = static_cast<std::int64_t>(kChannels);
-  if (row.stored_channels != kCount || row.pixel_stride_bytes != kCount * From::kBytes) {
-    write_tiled<From>(row);
-    return;
-  }
-  // Byte of the tile: pixel, plane, channel. Byte of the values: pixel, channel, plane.
-  static constexpr auto kIndex = [] {
-    std::array<std::uint8_t, std::size_t{16} * kChannels> table{};
-    for (std::size_t i = 0; i < table.size(); ++i) {
-      const std::size_t pixel = i / (2 * kChannels);
-      const std::size_t plane = i / kChannels % 2;
-      const std::size_t channel = i % kChannels;
-      table[i] = static_cast<std::uint8_t>(2 * (pixel * kChannels + channel) + plane);
-    }
-    return table;
-  }();
-  std::array<uint8x16_t, kChannels> index;
-  for (std::size_t part = 0; part < kChannels; ++part)
-    index[part] = vld1q_u8(kIndex.data() + 16 * part);
-  const std::byte* src = row.src;
-  std::byte* dst = row.dst;
-  const std::int64_t pixels = row.pixels;
-  std::int64_t p = 0;
-  for (; p + 8 <= pixels; p += 8) {
-    if constexpr (kChannels == 2) {
-      // Four pixels a vector, all with the same pattern.
-      const uint8x16_t first = vreinterpretq_u8_u16(From::load_8(&src));
-      const uint8x16_t second = vreinterpretq_u8_u16(From::load_8(&src));
-      vst1q_u8(bytes_at(dst), vqtbl1q_u8(first, index[0]));
-      vst1q_u8(bytes_at(dst + 16), vqtbl1q_u8(second, index[0]));
-    } else {
-      const uint8x16x3_t values = load_24<From>(&src);
-      vst1q_u8(bytes_at(dst), vqtbl3q_u8(values, index[0]));
-      vst1q_u8(bytes_at(dst + 16), vqtbl3q_u8(values, index[1]));
-      vst1q_u8(bytes_at(dst + 32), vqtbl3q_u8(values, index[2]));
-    }
-    dst += 16 * kChannels;
-  }
-  if (p != pixels)
-    write_tiled<From>(after(row, p, 2 * kCount));
-}
-
-template <std::size_t kVectors>
-[[nodiscard]] uint8x16_t look_up(uint8x16x3_t values, uint8x16_t index) noexcept {
-  return kVectors == 1 ? vqtbl1q_u8(values.val[0], index) : vqtbl3q_u8(values, index);
-}
-
-/// Eight packed pixels of kChannels channels: each plane of each pixel is a table look-up.
-template <class From, std::size_t kChannels> void write_packed_pad16(const TileRow& row) noexcept {
-  static constexpr auto kIndex = [] {
-    std::array<std::array<std::uint8_t, 16>, 16> table{};
-    for (std::size_t plane = 0; plane < 16; ++plane)
-      for (std::size_t i = 0; i < 16; ++i)
-        table[plane][i] = static_cast<std::uint8_t>(
-            i < kChannels ? 2 * (plane / 2 * kChannels + i) + plane % 2 : kNone);
-    return table;
-  }();
-  std::array<uint8x16_t, 16> index;
-  for (std::size_t plane = 0; plane < 16; ++plane)
-    index[plane] = vld1q_u8(kIndex[plane].data());
-  const std::byte* src = row.src;
-  std::byte* dst = row.dst;
-  const std::int64_t pixels = row.pixels;
-  std::int64_t p = 0;
-  for (; p + 8 <= pixels; p += 8) {
-    uint8x16x3_t values;
-    if constexpr (kChannels == 1)
-      values.val[0] = vreinterpretq_u8_u16(From::load_8(&src));
-    else
-      values = load_24<From>(&src);
-#pragma GCC unroll 8
-    for (std::size_t pixel = 0; pixel < 8; ++pixel) {
-      const uint8x16_t low = look_up<kChannels>(values, index[2 * pixel]);
-      const uint8x16_t high = look_up<kChannels>(values, index[2 * pixel + 1]);
-      store_planes(dst + 32 * pixel, 16, {{low, high}});
-    }
-    dst += 256;
-  }
-  if (p != pixels)
-    write_tiled<From>(after(row, p, 32));
-}
-
 /// A packed compact channel is a contiguous vector.
 template <class From> void write_vector(const TileRow& row) noexcept {
-  if (row.stored_channels != 1 || row.pixel_stride_bytes != From::kBytes) {
-    write_tiled<From>(row);
-    return;
-  }
-  if constexpr (std::is_same_v<From, BF16>) {
-    std::memcpy(row.dst, row.src, static_cast<std::size_t>(row.pixels * BF16::kBytes));
-    return;
-  }
-  const std::byte* src = row.src;
-  const std::int64_t pixels = row.pixels;
-  std::int64_t p = 0;
-  for (; p + 8 <= pixels; p += 8)
-    store_8x16(row.dst + 2 * p, From::load_8(&src));
-  if (p != pixels)
-    write_tiled<From>(after(row, p, 2));
-}
-
-void write_f32_vector(const TileRow& row) noexcept {
-  if (row.stored_channels == 1 && row.pixel_stride_bytes == F32::kBytes)
+  if (row.stored_channels != 1 || row.pixel_stride_bytes != From::kBytes)
+    write_packed<From, 1>(row);
+  else if constexpr (std::is_same_v<From, F32>)
     f32_bf16_linear_row__neon({row.src, row.dst, row.pixels, F32::kBytes, BF16::kBytes});
+  else if constexpr (std::is_same_v<From, BF16>)
+    std::memcpy(row.dst, row.src, static_cast<std::size_t>(row.pixels * BF16::kBytes));
   else
-    write_tiled<F32>(row);
+    write_packed_compact<From, 1>(row);
 }
 
 constexpr RowTable kRows{
-    .f32_bf16_tiled = write_by_rows<write_tiled<F32>>,
-    .f32_bf16_tiled_c1 = write_by_rows<write_f32_vector>,
-    .f32_bf16_tiled_c2 = write_by_rows<write_packed_compact<F32, 2>>,
-    .f32_bf16_tiled_c3 = write_by_rows<write_packed_compact<F32, 3>>,
-    .f32_bf16_channels = write_by_rows<write_tiled<F32>>,
-    .f32_bf16_pad16_c1 = write_by_rows<write_packed_pad16<F32, 1>>,
-    .f32_bf16_pad16_c3 = write_by_rows<write_packed_pad16<F32, 3>>,
-    .f16_bf16_tiled = write_by_rows<write_tiled<F16>>,
-    .f16_bf16_tiled_c1 = write_by_rows<write_vector<F16>>,
-    .f16_bf16_tiled_c2 = write_by_rows<write_packed_compact<F16, 2>>,
-    .f16_bf16_tiled_c3 = write_by_rows<write_packed_compact<F16, 3>>,
-    .f16_bf16_channels = write_by_rows<write_tiled<F16>>,
-    .bf16_bf16_tiled = write_by_rows<write_tiled<BF16>>,
-    .bf16_bf16_tiled_c1 = write_by_rows<write_vector<BF16>>,
-    .bf16_bf16_tiled_c2 = write_by_rows<write_packed_compact<BF16, 2>>,
-    .bf16_bf16_tiled_c3 = write_by_rows<write_packed_compact<BF16, 3>>,
-    .bf16_bf16_channels = write_by_rows<write_tiled<BF16>>,
-    .bf16_bf16_pad16_c1 = write_by_rows<write_packed_pad16<BF16, 1>>,
-    .bf16_bf16_pad16_c3 = write_by_rows<write_packed_pad16<BF16, 3>>,
-    .i8_i8_tiled = write_by_rows<i8_i8_tiled_row__neon>,
-    .i8_i8_channels = write_by_rows<i8_i8_tiled_row__neon>,
-    .bf16_f32_untiled = read_by_rows<bf16_f32_untiled_row__neon>,
-    .bf16_f32_untiled_c1 = read_by_rows<bf16_f32_untiled_c1_row__neon>,
-    .bf16_f32_untiled_c2 = read_by_rows<bf16_f32_untiled_c2_row__neon>,
-    .bf16_f32_untiled_c3 = read_by_rows<bf16_f32_untiled_c3_row__neon>,
-    .bf16_bf16_untiled = read_by_rows<bf16_bf16_untiled_row__neon>,
-    .bf16_bf16_untiled_c1 = read_by_rows<bf16_bf16_untiled_c1_row__neon>,
-    .bf16_bf16_untiled_c2 = read_by_rows<bf16_bf16_untiled_c2_row__neon>,
-    .bf16_bf16_untiled_c3 = read_by_rows<bf16_bf16_untiled_c3_row__neon>,
-    .i8_i8_untiled = read_by_rows<i8_i8_untiled_row__neon>,
+    .f32_bf16_tiled = write_panel<write_tiled<F32>>,
+    .f32_bf16_tiled_c1 = write_panel<write_vector<F32>>,
+    .f32_bf16_tiled_c2 = write_panel<write_packed<F32, 2>>,
+    .f32_bf16_tiled_c3 = write_panel<write_packed<F32, 3>>,
+    .f32_bf16_channels = write_panel<write_tiled<F32>>,
+    .f32_bf16_pad16_c1 = write_panel<write_packed<F32, 1>>,
+    .f32_bf16_pad16_c3 = write_panel<write_packed<F32, 3>>,
+    .f16_bf16_tiled = write_panel<write_tiled<F16>>,
+    .f16_bf16_tiled_c1 = write_panel<write_vector<F16>>,
+    .f16_bf16_tiled_c2 = write_panel<write_packed<F16, 2>>,
+    .f16_bf16_tiled_c3 = write_panel<write_packed<F16, 3>>,
+    .f16_bf16_channels = write_panel<write_tiled<F16>>,
+    .bf16_bf16_tiled = write_panel<write_tiled<BF16>>,
+    .bf16_bf16_tiled_c1 = write_panel<write_vector<BF16>>,
+    .bf16_bf16_tiled_c2 = write_panel<write_packed<BF16, 2>>,
+    .bf16_bf16_tiled_c3 = write_panel<write_packed<BF16, 3>>,
+    .bf16_bf16_channels = write_panel<write_tiled<BF16>>,
+    .bf16_bf16_pad16_c1 = write_panel<write_packed<BF16, 1>>,
+    .bf16_bf16_pad16_c3 = write_panel<write_packed<BF16, 3>>,
+    .i8_i8_tiled = write_panel<i8_i8_tiled_row__neon>,
+    .i8_i8_channels = write_panel<i8_i8_tiled_row__neon>,
+    .bf16_f32_untiled = read_panel<bf16_f32_untiled_row__neon>,
+    .bf16_f32_untiled_c1 = read_panel<bf16_f32_untiled_c1_row__neon>,
+    .bf16_f32_untiled_c2 = read_panel<bf16_f32_untiled_c2_row__neon>,
+    .bf16_f32_untiled_c3 = read_panel<bf16_f32_untiled_c3_row__neon>,
+    .bf16_bf16_untiled = read_panel<bf16_bf16_untiled_row__neon>,
+    .bf16_bf16_untiled_c1 = read_panel<bf16_bf16_untiled_c1_row__neon>,
+    .bf16_bf16_untiled_c2 = read_panel<bf16_bf16_untiled_c2_row__neon>,
+    .bf16_bf16_untiled_c3 = read_panel<bf16_bf16_untiled_c3_row__neon>,
+    .i8_i8_untiled = read_panel<i8_i8_untiled_row__neon>,
 };
 
 } // namespace

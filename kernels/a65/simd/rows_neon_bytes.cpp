@@ -12,11 +12,25 @@ namespace {
 
 using namespace neon;
 
+/// All full vectors of a pixel; returns the channels done.
+std::int64_t copy_groups(const std::byte* src, std::byte* dst, std::int64_t channels) noexcept {
+  std::int64_t c = 0;
+  for (; c + 32 <= channels; c += 32) {
+    const uint8x16_t first = vld1q_u8(bytes_at(src + c));
+    const uint8x16_t second = vld1q_u8(bytes_at(src + c + 16));
+    vst1q_u8(bytes_at(dst + c), first);
+    vst1q_u8(bytes_at(dst + c + 16), second);
+  }
+  if (c + 16 <= channels) {
+    vst1q_u8(bytes_at(dst + c), vld1q_u8(bytes_at(src + c)));
+    c += 16;
+  }
+  return c;
+}
+
 /// `channels` bytes, sixteen or more; the last vector overlaps the one before.
 void copy_wide(const std::byte* src, std::byte* dst, std::int64_t channels) noexcept {
-  std::int64_t c = 0;
-  for (; c + 16 <= channels; c += 16)
-    vst1q_u8(bytes_at(dst + c), vld1q_u8(bytes_at(src + c)));
+  const std::int64_t c = copy_groups(src, dst, channels);
   if (c != channels)
     vst1q_u8(bytes_at(dst + channels - 16), vld1q_u8(bytes_at(src + channels - 16)));
 }
@@ -68,8 +82,8 @@ void write_padded(const TileRow& row) noexcept {
   }
   const uint8x16_t index = last_bytes(rest);
   for (; p < row.pixels; ++p) {
-    for (std::int64_t c = 0; c < full; c += 16)
-      vst1q_u8(bytes_at(dst + c), vld1q_u8(bytes_at(src + c)));
+    if (full != 0)
+      copy_groups(src, dst, full);
     if (rest != 0 && full != 0) {
       const uint8x16_t end = vld1q_u8(bytes_at(src + channels - 16));
       vst1q_u8(bytes_at(dst + full), vqtbx1q_u8(fill, end, index));
@@ -82,11 +96,32 @@ void write_padded(const TileRow& row) noexcept {
   }
 }
 
+/// Pixels of sixteen channels.
+void copy_sixteen(const TileRow& row, std::int64_t src_stride, std::int64_t dst_stride) noexcept {
+  const std::byte* src = row.src;
+  std::byte* dst = row.dst;
+  std::int64_t left = row.pixels;
+  for (; left >= 2; left -= 2) {
+    const uint8x16_t first = vld1q_u8(bytes_at(src));
+    const uint8x16_t second = vld1q_u8(bytes_at(src + src_stride));
+    vst1q_u8(bytes_at(dst), first);
+    vst1q_u8(bytes_at(dst + dst_stride), second);
+    src += 2 * src_stride;
+    dst += 2 * dst_stride;
+  }
+  if (left != 0)
+    vst1q_u8(bytes_at(dst), vld1q_u8(bytes_at(src)));
+}
+
 /// Pixels `src_stride` and `dst_stride` bytes apart, without padding on the written side.
 void copy_pixels(const TileRow& row, std::int64_t src_stride, std::int64_t dst_stride) noexcept {
   const std::int64_t channels = row.channels;
   if (src_stride == channels && dst_stride == channels) {
     std::memcpy(row.dst, row.src, static_cast<std::size_t>(channels * row.pixels));
+    return;
+  }
+  if (channels == 16) {
+    copy_sixteen(row, src_stride, dst_stride);
     return;
   }
   const std::byte* src = row.src;

@@ -78,20 +78,54 @@ template <class To, int kWidth> void read_exact(const TileRow& row) noexcept {
   }
 }
 
-/// Eight or sixteen channels are read and written for each pixel.
-template <class To, int kWidth> void read_whole(const TileRow& row, std::int64_t pixels) noexcept {
+template <class To> void read_exact_any(const TileRow& row) noexcept {
+  if (row.channels >= 8)
+    read_exact<To, 8>(row);
+  else if (row.channels >= 4)
+    read_exact<To, 4>(row);
+  else if (row.channels >= 2)
+    read_exact<To, 2>(row);
+  else
+    read_exact<To, 1>(row);
+}
+
+/// The row without its first `done` pixels.
+[[nodiscard]] TileRow after(const TileRow& row, std::int64_t done) noexcept {
+  TileRow rest = row;
+  rest.src += done * 2 * row.stored_channels;
+  rest.dst += done * row.pixel_stride_bytes;
+  rest.pixels -= done;
+  return rest;
+}
+
+/// The first channels of both planes, sixteen or, unless kPadded, at least eight.
+template <int kWidth, bool kPadded>
+[[nodiscard]] uint8x16x2_t load_planes(const std::byte* src, std::int64_t stored) noexcept {
+  if constexpr (kPadded)
+    return vld1q_u8_x2(bytes_at(src));
+  else if constexpr (kWidth == 16)
+    return {{vld1q_u8(bytes_at(src)), vld1q_u8(bytes_at(src + stored))}};
+  else
+    return {{vcombine_u8(vld1_u8(bytes_at(src)), vdup_n_u8(0)),
+             vcombine_u8(vld1_u8(bytes_at(src + stored)), vdup_n_u8(0))}};
+}
+
+/// kWidth channels, 4, 8 or 16, are written for each pixel.
+template <class To, int kWidth, bool kPadded>
+void read_whole(const TileRow& row, std::int64_t pixels) noexcept {
   const std::byte* src = row.src;
   std::byte* dst = row.dst;
-  for (; pixels != 0; --pixels) {
-    const std::byte* high = src + row.stored_channels;
-    if constexpr (kWidth == 8) {
-      const uint8x16_t lanes = vzip1q_u8(vcombine_u8(vld1_u8(bytes_at(src)), vdup_n_u8(0)),
-                                         vcombine_u8(vld1_u8(bytes_at(high)), vdup_n_u8(0)));
-      To::store_8(dst, vreinterpretq_u16_u8(lanes));
-    } else {
-      To::store_planes(dst, vld1q_u8(bytes_at(src)), vld1q_u8(bytes_at(high)));
-    }
-    src += 2 * row.stored_channels;
+  const std::int64_t stored = kPadded ? 16 : row.stored_channels;
+  for (; pixels > 0; --pixels) {
+    const uint8x16x2_t planes = load_planes<kWidth, kPadded>(src, stored);
+    const auto lanes = vreinterpretq_u16_u8(vzip1q_u8(planes.val[0], planes.val[1]));
+    if constexpr (kWidth == 16)
+      To::store_planes(dst, planes.val[0], planes.val[1]);
+    else if constexpr (kWidth == 8)
+      To::store_8(dst, lanes);
+    else
+      To::store_4(dst, lanes);
+    src += 2 * stored;
     dst += row.pixel_stride_bytes;
   }
 }
@@ -99,83 +133,81 @@ template <class To, int kWidth> void read_whole(const TileRow& row, std::int64_t
 template <class To, int kWidth> void read_narrow(const TileRow& row) noexcept {
   const std::int64_t stored = row.stored_channels;
   const std::int64_t stride = row.pixel_stride_bytes;
+  constexpr std::int64_t kLoad = kWidth == 16 ? 16 : 8;
   std::int64_t whole = 0;
-  if (stride == row.channels * To::kBytes)
-    whole = std::min(pixels_within(row.pixels, 2 * stored, 2 * stored, stored + kWidth),
-                     pixels_within(row.pixels, stride, stride, kWidth * To::kBytes));
-  read_whole<To, kWidth>(row, whole);
-  if (whole == row.pixels)
-    return;
-  TileRow rest = row;
-  rest.src += whole * 2 * stored;
-  rest.dst += whole * stride;
-  rest.pixels -= whole;
-  if (row.channels >= 8)
-    read_exact<To, 8>(rest);
-  else if (row.channels >= 4)
-    read_exact<To, 4>(rest);
-  else if (row.channels >= 2)
-    read_exact<To, 2>(rest);
-  else
-    read_exact<To, 1>(rest);
-}
-
-template <class To> void read_tiled(const TileRow& row) noexcept {
-  if (row.channels == 16 && row.stored_channels == 16)
-    read_sixteen<To>(row);
-  else if (row.channels >= 16)
-    read_wide<To>(row);
-  else if (row.channels > 8)
-    read_narrow<To, 16>(row);
-  else
-    read_narrow<To, 8>(row);
-}
-
-/// Packed pixels of two or three channels: the bytes of eight pixels rearranged.
-template <class To, std::size_t kChannels> void read_packed_compact(const TileRow& row) noexcept {
-  constexpr auto kCount = static_cast<std::int64_t>(kChannels);
-  if (row.stored_channels != kCount || row.pixel_stride_bytes != kCount * To::kBytes) {
-    read_tiled<To>(row);
-    return;
+  // Gaps between pixels are not written.
+  if (stride == row.channels * To::kBytes || row.channels == kWidth)
+    whole = pixels_within(row.pixels, stride, row.channels * To::kBytes, kWidth * To::kBytes);
+  if (stored == 16) {
+    read_whole<To, kWidth, true>(row, whole);
+  } else {
+    whole = std::min(whole, pixels_within(row.pixels, 2 * stored, 2 * stored, stored + kLoad));
+    read_whole<To, kWidth, false>(row, whole);
   }
+  if (whole != row.pixels)
+    read_exact_any<To>(after(row, whole));
+}
+
+/// Packed compact pixels of two, three or four channels: a table look-up for each vector. Two and
+/// four channels have one pattern for all vectors, three spread eight pixels over three of them.
+template <class To, std::size_t kChannels> void read_packed_compact(const TileRow& row) noexcept {
+  constexpr std::size_t kVectors = kChannels == 3 ? 3 : 1;
+  constexpr std::int64_t kStep = kChannels == 3 ? 8 : 8 / kChannels;
   // Byte of the values: pixel, channel, plane. Byte of the tile: pixel, plane, channel.
   static constexpr auto kIndex = [] {
-    std::array<std::uint8_t, std::size_t{16} * kChannels> table{};
-    for (std::size_t i = 0; i < table.size(); ++i) {
-      const std::size_t pixel = i / (2 * kChannels);
-      const std::size_t channel = i / 2 % kChannels;
-      table[i] = static_cast<std::uint8_t>((2 * pixel + i % 2) * kChannels + channel);
-    }
+    std::array<std::array<std::uint8_t, 16>, kVectors> table{};
+    for (std::size_t i = 0; i < 16 * kVectors; ++i)
+      table[i / 16][i % 16] = static_cast<std::uint8_t>(
+          (2 * (i / (2 * kChannels)) + i % 2) * kChannels + i / 2 % kChannels);
     return table;
   }();
-  std::array<uint8x16_t, kChannels> index;
-  for (std::size_t part = 0; part < kChannels; ++part)
-    index[part] = vld1q_u8(kIndex.data() + 16 * part);
+  std::array<uint8x16_t, kVectors> index;
+  for (std::size_t vector = 0; vector < kVectors; ++vector)
+    index[vector] = vld1q_u8(kIndex[vector].data());
   const std::byte* src = row.src;
   std::byte* dst = row.dst;
   const std::int64_t pixels = row.pixels;
   std::int64_t p = 0;
-  for (; p + 8 <= pixels; p += 8) {
-    if constexpr (kChannels == 2) {
-      const uint8x16x2_t bytes = vld1q_u8_x2(bytes_at(src));
-      To::store_8(dst, vreinterpretq_u16_u8(vqtbl1q_u8(bytes.val[0], index[0])));
-      To::store_8(dst + 8 * To::kBytes, vreinterpretq_u16_u8(vqtbl1q_u8(bytes.val[1], index[0])));
+  for (; p + kStep <= pixels; p += kStep) {
+    if constexpr (kVectors == 1) {
+      const uint8x16_t bytes = vqtbl1q_u8(vld1q_u8(bytes_at(src)), index[0]);
+      To::store_8(dst, vreinterpretq_u16_u8(bytes));
     } else {
       const uint8x16x3_t bytes = vld1q_u8_x3(bytes_at(src));
       To::store_8(dst, vreinterpretq_u16_u8(vqtbl3q_u8(bytes, index[0])));
       To::store_8(dst + 8 * To::kBytes, vreinterpretq_u16_u8(vqtbl3q_u8(bytes, index[1])));
       To::store_8(dst + 16 * To::kBytes, vreinterpretq_u16_u8(vqtbl3q_u8(bytes, index[2])));
     }
-    src += 16 * kCount;
-    dst += 8 * kCount * To::kBytes;
+    src += 16 * kVectors;
+    dst += 8 * static_cast<std::int64_t>(kVectors) * To::kBytes;
   }
-  if (p == pixels)
-    return;
-  TileRow rest = row;
-  rest.src = src;
-  rest.dst = dst;
-  rest.pixels -= p;
-  read_tiled<To>(rest);
+  if (p != pixels)
+    read_exact_any<To>(after(row, p));
+}
+
+template <class To, std::size_t kChannels>
+[[gnu::noinline]] void read_few(const TileRow& row) noexcept {
+  constexpr auto kCount = static_cast<std::int64_t>(kChannels);
+  if (kChannels != 1 && row.stored_channels == kCount &&
+      row.pixel_stride_bytes == kCount * To::kBytes)
+    read_packed_compact<To, kChannels>(row);
+  else
+    read_narrow<To, 4>(row);
+}
+
+template <class To> [[gnu::noinline]] void read_tiled(const TileRow& row) noexcept {
+  if (row.channels == 16 && row.stored_channels == 16)
+    read_sixteen<To>(row);
+  else if (row.channels >= 16)
+    read_wide<To>(row);
+  else if (row.channels > 8)
+    read_narrow<To, 16>(row);
+  else if (row.channels > 4)
+    read_narrow<To, 8>(row);
+  else if (row.channels == 4)
+    read_few<To, 4>(row);
+  else
+    read_narrow<To, 4>(row);
 }
 
 } // namespace
@@ -185,27 +217,19 @@ void bf16_f32_untiled_c1_row__neon(const TileRow& row) noexcept {
   if (row.stored_channels == 1 && row.pixel_stride_bytes == F32::kBytes)
     bf16_f32_linear_row__neon({row.src, row.dst, row.pixels, BF16::kBytes, F32::kBytes});
   else
-    read_tiled<F32>(row);
+    read_few<F32, 1>(row);
 }
-void bf16_f32_untiled_c2_row__neon(const TileRow& row) noexcept {
-  read_packed_compact<F32, 2>(row);
-}
-void bf16_f32_untiled_c3_row__neon(const TileRow& row) noexcept {
-  read_packed_compact<F32, 3>(row);
-}
+void bf16_f32_untiled_c2_row__neon(const TileRow& row) noexcept { read_few<F32, 2>(row); }
+void bf16_f32_untiled_c3_row__neon(const TileRow& row) noexcept { read_few<F32, 3>(row); }
 
 void bf16_bf16_untiled_row__neon(const TileRow& row) noexcept { read_tiled<BF16>(row); }
 void bf16_bf16_untiled_c1_row__neon(const TileRow& row) noexcept {
   if (row.stored_channels == 1 && row.pixel_stride_bytes == BF16::kBytes)
     std::memcpy(row.dst, row.src, static_cast<std::size_t>(row.pixels * BF16::kBytes));
   else
-    read_tiled<BF16>(row);
+    read_few<BF16, 1>(row);
 }
-void bf16_bf16_untiled_c2_row__neon(const TileRow& row) noexcept {
-  read_packed_compact<BF16, 2>(row);
-}
-void bf16_bf16_untiled_c3_row__neon(const TileRow& row) noexcept {
-  read_packed_compact<BF16, 3>(row);
-}
+void bf16_bf16_untiled_c2_row__neon(const TileRow& row) noexcept { read_few<BF16, 2>(row); }
+void bf16_bf16_untiled_c3_row__neon(const TileRow& row) noexcept { read_few<BF16, 3>(row); }
 
 } // namespace simaai::kernels::a65::detail
