@@ -17,10 +17,8 @@ template <class From, class To> void cast_array(const BufferSet& set, Eigen::Ind
 
 } // namespace
 
-std::string eigen_refusal(const Case& bench_case) {
-  if (tiled_side(bench_case) != nullptr)
-    return "no tiles";
-  return bench_case.linear == Linear::Dense ? "" : "no strided views";
+bool eigen_supports(const Case& bench_case) {
+  return tiled_side(bench_case) == nullptr && bench_case.linear == Linear::Dense;
 }
 
 std::unique_ptr<Candidate> make_eigen(const Case& bench_case) {
