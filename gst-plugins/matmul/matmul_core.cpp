@@ -237,6 +237,15 @@ bool MatmulCore::check_input(GstBuffer* buffer) {
 
 GstFlowReturn MatmulCore::transform(GstBuffer* input, GstBuffer* output) {
   Report report;
+  report.needed_bytes = plan_->output_bytes();
+  report.found_bytes = gst_buffer_get_size(output);
+  if (*report.found_bytes < *report.needed_bytes) {
+    report.reason = "output buffer is shorter than the caps need";
+    post_error(GST_ELEMENT_CAST(element_), ErrorKind::Data, report);
+    return GST_FLOW_ERROR;
+  }
+  // A pool of downstream may hand out larger buffers.
+  gst_buffer_set_size(output, static_cast<gssize>(*report.needed_bytes));
   BufferMap src(input, GST_MAP_READ);
   BufferMap dst(output, GST_MAP_WRITE);
   if (!src || !dst)

@@ -125,6 +125,12 @@ std::string encode(Encoder& encoder, const std::byte* src, std::span<std::byte> 
 
 GstFlowReturn on_transform(GstBaseTransform* trans, GstBuffer* input, GstBuffer* output) noexcept {
   Encoder& encoder = *encoder_of(trans);
+  const std::size_t needed = matrix::encoded_bytes(encoder.rows, encoder.cols);
+  if (gst_buffer_get_size(output) < needed) {
+    fail(trans, ErrorKind::Data, "output buffer is shorter than the stream", nullptr);
+    return GST_FLOW_ERROR;
+  }
+  gst_buffer_set_size(output, static_cast<gssize>(needed)); // a pool may hand out larger ones
   GstMapInfo src;
   GstMapInfo dst;
   if (gst_buffer_map(input, &src, GST_MAP_READ) == FALSE)

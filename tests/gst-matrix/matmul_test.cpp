@@ -138,6 +138,30 @@ TEST_F(MatmulTest, MemoryAtAnyAddressAndInSeveralPieces) {
   EXPECT_EQ(logical(harness.pull(), {kProductShape, DType::Int32, Contiguous{}}), sums_);
 }
 
+TEST_F(MatmulTest, LargerBuffersOfDownstreamAreCutToTheTensor) {
+  ElementHarness harness("simaaimatmul", {{"weights", file_.path().c_str()}});
+  const TensorSpec output{kProductShape, DType::Int32, Contiguous{}};
+  // The harness proposes what its pad is asked for: a pool whose buffers have room to spare.
+  GstPad* sink = harness.get()->sinkpad;
+  gst_pad_add_probe(
+      sink,
+      static_cast<GstPadProbeType>(GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM | GST_PAD_PROBE_TYPE_PUSH),
+      [](GstPad*, GstPadProbeInfo* info, gpointer) {
+        GstQuery* query = GST_PAD_PROBE_INFO_QUERY(info);
+        if (GST_QUERY_TYPE(query) != GST_QUERY_ALLOCATION)
+          return GST_PAD_PROBE_OK;
+        const simaai::gst::GstPtr<GstBufferPool> pool(gst_buffer_pool_new());
+        gst_query_add_allocation_pool(query, pool.get(), 10000, 2, 0);
+        return GST_PAD_PROBE_HANDLED;
+      },
+      nullptr, nullptr);
+  ASSERT_TRUE(harness.send_caps(caps_of({kShape, DType::Int8, Contiguous{}})));
+  ASSERT_EQ(harness.push(physical(input_, Contiguous{})), GST_FLOW_OK);
+  const Bytes bytes = harness.pull();
+  EXPECT_EQ(bytes.size(), 2U * 9 * 7 * 5 * 4);
+  EXPECT_EQ(logical(bytes, output), sums_);
+}
+
 TEST_F(MatmulTest, DefaultLayoutsAndStreamFields) {
   ElementHarness harness("simaaimatmul", rescaling());
   ASSERT_TRUE(harness.send_caps(caps_of({kShape, DType::Int8, Contiguous{}}) +
