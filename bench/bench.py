@@ -10,7 +10,7 @@ import re
 import subprocess
 import sys
 
-from floors import Row
+from floors import Row, parts
 
 OPERATIONS = ("casttess", "detesscast", "cast", "tess", "detess")
 COLUMNS = (("memcpy", "memcpy"), ("shaped", "best_shaped"), ("oneDNN", "onednn"), ("plain", "plain"), ("Eigen", "eigen"))
@@ -47,6 +47,11 @@ def ratios_of(entry):
             for key in entry if key.startswith("vs_") and key.endswith("_min")}
 
 
+def missing_peers(label):
+    """Peer -> reason, from "peer: reason; peer: reason"."""
+    return dict(part.split(": ", 1) for part in label.split("; ") if part)
+
+
 def read_rows(path):
     """Rows of the default level; the other levels are among its ratios."""
     document = json.loads(path.read_text(encoding="utf-8"))
@@ -56,7 +61,7 @@ def read_rows(path):
         case, candidate = re.sub(r"/iterations:.*", "", entry["name"]).rsplit("/", 1)
         if candidate == level and not entry.get("error_occurred"):
             rows.append(Row(case, entry["ns"], ratios_of(entry), (entry["read_bytes"], entry["write_bytes"]),
-                            entry["channels"], entry["prepare_ns"]))
+                            entry["channels"], entry["prepare_ns"], missing_peers(entry.get("label", ""))))
     return document["context"], rows
 
 
@@ -106,8 +111,9 @@ def row_json(row):
 def parse_arguments():
     parser = argparse.ArgumentParser(prog="./run bench", description="Measure the A65 kernels and print a table of ratios.")
     parser.add_argument("filter", nargs="?", default="", help="regular expression on operation/shape/from-to/storage/linear/cache")
-    parser.add_argument("--quick", action="store_true", help="a few shapes, less than a minute")
-    parser.add_argument("--rounds", type=int, help="rounds, each of which times every candidate once (default 9, with --quick 5)")
+    parser.add_argument("--quick", action="store_true", help="a few shapes, about two minutes")
+    parser.add_argument("--all", action="store_true", help="every shape in every storage and conversion")
+    parser.add_argument("--rounds", type=int, help="rounds, each of which times every candidate once (default 5, with --quick 7)")
     parser.add_argument("--round-us", type=int, help="microseconds a candidate is timed for in a round (default 2000)")
     parser.add_argument("--strict", action="store_true", help="exit status 1 where a floor does not hold")
     parser.add_argument("--table", action="store_true", help="print the table of the last run again, measure nothing")
@@ -124,7 +130,7 @@ def smoke(options):
 
 
 def measure(options, folder):
-    flags = ["--quick"] if options.quick else []
+    flags = ["--quick"] if options.quick else ["--all"] if options.all else []
     flags += [f"--rounds={options.rounds}"] if options.rounds else []
     flags += [f"--round-us={options.round_us}"] if options.round_us else []
     # One core for the whole run: ratios of candidates that ran on different cores mean less.
@@ -155,14 +161,19 @@ def main():
         print(line)
     judged = [row.judge()[0] for row in rows]
     below = judged.count("BELOW")
-    print(f"\n{len(rows)} cases, {judged.count('ok') + below} with a floor, {below} below it; "
+    print(f"\n{len(rows)} cases, {judged.count('ok') + below} with a judged floor, {below} below it; "
           f"ratios are peer time / our time at level {context.get('level')}: median, least-most of "
-          f"{context.get('rounds')} rounds; oneDNN: {context.get('onednn')}")
+          f"{context.get('rounds')} rounds")
     for row in rows:
         if row.judge()[0] == "BELOW":
             print(f"below: {row.case}: {', '.join(row.judge()[1])}")
+    print("\nfloors:")
+    verdicts = [(part.title(), *part.verdict(rows)) for part in parts()]
+    for title, word, text in verdicts:
+        print(f"  {title:48} {word}: {text}")
     document = {"date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
-                "context": context, "rows": [row_json(row) for row in rows]}
+                "context": context, "rows": [row_json(row) for row in rows],
+                "floors": [dict(zip(("floor", "verdict", "detail"), verdict)) for verdict in verdicts]}
     (folder / "table.json").write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
     if failed:
         sys.exit(f"bench: failed or wrong results: {' '.join(failed)}")

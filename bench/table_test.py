@@ -6,7 +6,7 @@ import tempfile
 import unittest
 
 from bench import read_rows, row_json, table_lines
-from floors import Row
+from floors import Row, parts
 
 NAME = "casttess/bench_160x160x64/f32-bf16/pad16/dense/"
 
@@ -25,6 +25,7 @@ class Judgement(unittest.TestCase):
         self.check("BELOW", "memcpy 0.740 < 0.75", row(NAME + "hot", memcpy=0.74, onednn=1.25))
         self.check("BELOW", "onednn 1.240 < 1.25", row(NAME + "hot", memcpy=0.9, onednn=1.24))
         self.check("ok", "no onednn", row(NAME + "hot", memcpy=0.75))
+        self.check("not judged", "no onednn", row("detesscast/x/bf16-f32/pad16/dense/cold", channels=3, memcpy=0.1))
 
     def test_cold_rows_have_their_own_floor(self):
         self.check("ok", "", row(NAME + "cold", memcpy=0.1, shaped=0.1, shaped_nt=0.8, onednn=2.5))
@@ -53,6 +54,40 @@ class Judgement(unittest.TestCase):
     def test_int8_and_bfloat16_differ(self):
         self.check("ok", "", row("detess/x/i8-i8/compact/dense/cold", memcpy=0.58, onednn=2.0))
         self.check("BELOW", "memcpy 0.580 < 0.75", row("detess/x/bf16-bf16/compact/dense/cold", memcpy=0.58, onednn=2.0))
+
+
+class Verdicts(unittest.TestCase):
+    """One line a figure of a floor, over all cases."""
+
+    @staticmethod
+    def verdict(title, rows):
+        return next(part.verdict(rows) for part in parts() if part.title() == title)
+
+    def test_holds_with_the_worst_case(self):
+        rows = [row(NAME + "hot", memcpy=0.9), row(NAME.replace("160x160", "20x20") + "hot", memcpy=0.8)]
+        word, text = self.verdict("CastTess f32, C >= 64, hot: 0.75 of memcpy", rows)
+        self.assertEqual(word, "holds in 2")
+        self.assertIn("worst 0.80 (casttess/bench_20x20x64", text)
+
+    def test_below_counts_the_cases(self):
+        rows = [row(NAME + "hot", memcpy=0.9), row(NAME + "hot", memcpy=0.7)]
+        self.assertEqual(self.verdict("CastTess f32, C >= 64, hot: 0.75 of memcpy", rows)[0], "BELOW in 1 of 2")
+
+    def test_a_missing_peer_is_said_and_does_not_pass(self):
+        found = row(NAME + "hot", memcpy=0.9)
+        found.missing = {"onednn": "its code for this is the reference one, simple:any"}
+        word, text = self.verdict("CastTess f32, C >= 64, hot: 1.25 of onednn", [found])
+        self.assertEqual(word, "not judged here")
+        self.assertIn("simple:any", text)
+
+    def test_a_floor_without_cases_does_not_pass(self):
+        self.assertEqual(self.verdict("Cast, cold: 1.10 of best_loop", []), ("not judged here", "no such case was measured"))
+
+    def test_a_call_has_an_upper_limit(self):
+        calls = [row("tess/call_1x1x16/i8-i8/pad16/dense/hot", sides=(16, 16), ns=ns) for ns in (20.0, 61.0)]
+        word, text = self.verdict("call on a 1x1x16 tensor: 60 ns", calls)
+        self.assertEqual(word, "BELOW in 1 of 2")
+        self.assertIn("worst 61.00 ns", text)
 
 
 class Reading(unittest.TestCase):

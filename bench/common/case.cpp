@@ -104,7 +104,8 @@ TensorSpec linear_spec(const Shape& shape, DType dtype, Linear linear) {
   if (linear == Linear::Planar)
     std::rotate(order.begin(), order.begin() + 1, order.begin() + 3);
   kernels::Strided strided;
-  std::int64_t stride = kernels::scalar_bytes(dtype) * (linear == Linear::Spread ? 2 : 1);
+  const auto scalar_bytes = static_cast<std::int64_t>(kernels::scalar_bytes(dtype));
+  std::int64_t stride = scalar_bytes * (linear == Linear::Spread ? 2 : 1);
   for (std::size_t position = 0; position < rank; ++position) {
     if (linear == Linear::Pitched && position == 2)
       stride = (stride + 63) / 64 * 64 + 64;

@@ -17,12 +17,12 @@ using kernels::TensorSpec;
 namespace {
 
 /// Cold buffers say nothing about tensors smaller than this.
-constexpr std::uint64_t kLeastColdTraffic = 64 * 1024;
+constexpr std::uint64_t kLeastColdTraffic = std::uint64_t{64} << 10;
 constexpr std::array kCaches{Cache::Hot, Cache::Cold};
 constexpr std::array kPatterns{Linear::Pitched, Linear::Planar, Linear::Spread};
-constexpr std::array<std::string_view, 5> kQuickShapes{"bench_160x160x64", "bench_80x80x255_whole",
-                                                       "bench_20x20x512", "bench_224x224x3",
-                                                       "yolo26_box_bf16"};
+constexpr std::array<std::string_view, 6> kQuickShapes{"bench_160x160x64", "bench_80x80x255_whole",
+                                                       "bench_20x20x512",  "bench_224x224x3",
+                                                       "yolo26_box_bf16",  "call_1x1x16"};
 constexpr std::array<std::string_view, 4> kStridedShapes{
     "bench_160x160x64", "bench_80x80x255_whole", "bench_224x224x3", "yolo26_box_bf16"};
 
@@ -39,7 +39,7 @@ struct NamedSpec {
 std::vector<NamedSpec> shapes(Extent extent) {
   std::vector<NamedSpec> list;
   for (const test::ShapeRow& row : test::read_shape_table())
-    if (extent == Extent::Full || is_one_of(kQuickShapes, row.name))
+    if (extent != Extent::Quick || is_one_of(kQuickShapes, row.name))
       list.push_back({row.name, row.spec});
   return list;
 }
@@ -89,10 +89,40 @@ std::optional<Case> tiled_case(const TiledFamily& family, const TensorSpec& row,
   return result;
 }
 
-/// Quick runs take the first storage only, and the second and later conversions on one shape.
-bool left_out(Extent extent, std::size_t conversion, std::size_t storage, std::string_view shape) {
-  return extent == Extent::Quick &&
-         (storage != 0 || (conversion != 0 && shape != kQuickShapes.front()));
+/// Shapes of a storage or a conversion that is not the family's first one: what the rules of the
+/// table distinguish (channel tiles, widths, three channels, narrow rows), not each model again.
+bool is_sampled(std::string_view shape) { return is_one_of(kQuickShapes, shape); }
+
+/// What is measured of one conversion in one storage on one shape.
+struct Selection {
+  bool dense;
+  bool strided;
+};
+
+Selection select(const TiledFamily& family, Extent extent, std::size_t conversion,
+                 std::size_t storage, std::string_view shape) {
+  const bool main_storage = storage == 0;
+  if (extent == Extent::Quick)
+    return {main_storage && (conversion == 0 || shape == kQuickShapes.front()),
+            main_storage && conversion == 0 && shape == kStridedShapes.front()};
+  if (extent == Extent::Full)
+    return {true, is_one_of(kStridedShapes, shape)};
+  const bool every_shape = main_storage && conversion < family.full_conversions;
+  return {every_shape || is_sampled(shape), main_storage && is_one_of(kStridedShapes, shape)};
+}
+
+void add_selected(const TiledFamily& family, const NamedSpec& shape, std::size_t conversion,
+                  std::size_t storage, Selection selection, Collector* collector) {
+  const auto add = [&](Linear linear) {
+    if (const auto made = tiled_case(family, shape.spec, family.conversions[conversion],
+                                     family.storages[storage], linear))
+      collector->add(shape.name, *made);
+  };
+  if (selection.dense)
+    add(Linear::Dense);
+  if (selection.strided)
+    for (const Linear pattern : kPatterns)
+      add(pattern);
 }
 
 } // namespace
@@ -103,21 +133,8 @@ std::vector<Case> tiled_cases(const TiledFamily& family, Extent extent) {
   list.push_back(call_shape());
   for (const NamedSpec& shape : list)
     for (std::size_t c = 0; c < family.conversions.size(); ++c)
-      for (std::size_t s = 0; s < family.storages.size(); ++s) {
-        if (left_out(extent, c, s, shape.name))
-          continue;
-        const auto& conversion = family.conversions[c];
-        const Storage storage = family.storages[s];
-        if (const auto dense = tiled_case(family, shape.spec, conversion, storage, Linear::Dense))
-          collector.add(shape.name, *dense);
-        const bool strided = extent == Extent::Full
-                                 ? is_one_of(kStridedShapes, shape.name)
-                                 : shape.name == kStridedShapes.front() && c == 0;
-        for (const Linear pattern : kPatterns)
-          if (strided)
-            if (const auto view = tiled_case(family, shape.spec, conversion, storage, pattern))
-              collector.add(shape.name, *view);
-      }
+      for (std::size_t s = 0; s < family.storages.size(); ++s)
+        add_selected(family, shape, c, s, select(family, extent, c, s, shape.name), &collector);
   return std::move(collector.cases);
 }
 
@@ -146,8 +163,8 @@ std::vector<Case> cast_cases(Extent extent) {
          {std::pair{DType::Float32, DType::BFloat16}, std::pair{DType::BFloat16, DType::Float32}}) {
       if (!repeated)
         collector.add(shape.name, cast_case(shape.spec.shape, from, to, Linear::Dense));
-      const bool strided = extent == Extent::Full ? is_one_of(kStridedShapes, shape.name)
-                                                  : shape.name == kStridedShapes.front();
+      const bool strided = extent != Extent::Quick ? is_one_of(kStridedShapes, shape.name)
+                                                   : shape.name == kStridedShapes.front();
       for (const Linear pattern : kPatterns)
         if (strided)
           collector.add(shape.name, cast_case(shape.spec.shape, from, to, pattern));

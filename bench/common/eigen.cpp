@@ -17,8 +17,10 @@ template <class From, class To> void cast_array(const BufferSet& set, Eigen::Ind
 
 } // namespace
 
-bool eigen_supports(const Case& bench_case) {
-  return tiled_side(bench_case) == nullptr && bench_case.linear == Linear::Dense;
+std::string eigen_refusal(const Case& bench_case) {
+  if (tiled_side(bench_case) != nullptr)
+    return "no tiles";
+  return bench_case.linear == Linear::Dense ? "" : "no strided views";
 }
 
 std::unique_ptr<Candidate> make_eigen(const Case& bench_case) {

@@ -21,10 +21,10 @@ namespace detail = kernels::a65::detail;
 
 namespace {
 
-constexpr std::size_t kQuickRounds = 5;
+constexpr std::size_t kQuickRounds = 7;
 
 struct Flags {
-  Extent extent = Extent::Full;
+  Extent extent = Extent::Table;
   RoundOptions rounds;
 };
 
@@ -43,7 +43,7 @@ std::vector<Plan> plan_candidates(const Case& bench_case) {
   const detail::Level best = detail::active_level();
   plans.push_back({std::string(detail::level_name(best)) + "_align16", nullptr, best, 16});
   for (const Peer& peer : peers())
-    if (peer.supports(bench_case))
+    if (peer.refusal(bench_case).empty())
       plans.push_back({std::string(peer.name), &peer, best, 0});
   return plans;
 }
@@ -125,6 +125,8 @@ public:
     while (state.KeepRunning())
       state.SetIterationTime(ns[round++ % ns.size()] * 1e-9);
     add_counters(state.counters, index);
+    if (plans_[index].peer == nullptr)
+      state.SetLabel(missing_peers());
   }
 
 private:
@@ -137,6 +139,15 @@ private:
       std::fprintf(stderr, "%s\n", failure_.c_str());
       throw;
     }
+  }
+
+  /// Peers that are not measured in this case, and why: "peer: reason; peer: reason".
+  [[nodiscard]] std::string missing_peers() const {
+    std::string text;
+    for (const Peer& peer : peers())
+      if (const std::string reason = peer.refusal(case_); !reason.empty())
+        text.append(text.empty() ? "" : "; ").append(peer.name).append(": ").append(reason);
+    return text;
   }
 
   void add_spread(benchmark::UserCounters& counters, const std::string& name,
@@ -187,6 +198,8 @@ Flags take_flags(int* argc, char** argv) {
     const std::string argument = argv[i];
     if (argument == "--quick")
       flags.extent = Extent::Quick;
+    else if (argument == "--all")
+      flags.extent = Extent::Full;
     else if (argument.starts_with("--rounds="))
       rounds = flag_value(argument, sizeof "--rounds=" - 1);
     else if (argument.starts_with("--round-us="))
@@ -211,11 +224,6 @@ void add_context(const Operation& operation, const Flags& flags) {
   benchmark::AddCustomContext("last_level_cache_bytes", std::to_string(last_level_cache_bytes()));
   benchmark::AddCustomContext("rounds", std::to_string(flags.rounds.rounds));
   benchmark::AddCustomContext("round_us", std::to_string(flags.rounds.round_ns / 1e3));
-#ifdef SIMAAI_BENCH_ONEDNN
-  benchmark::AddCustomContext("onednn", std::string(onednn_note()));
-#else
-  benchmark::AddCustomContext("onednn", "not built");
-#endif
 }
 
 /// Registers every candidate of `group`. A failure is counted in `failures`.

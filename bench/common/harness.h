@@ -6,7 +6,7 @@
 
 namespace simaai::bench {
 
-/// Takes --quick, --rounds=N, --round-us=N, --seed=N and the flags of Google Benchmark. Returns the
+/// Takes --quick, --all, --rounds=N, --round-us=N, --seed=N and the flags of Google Benchmark. Returns the
 /// exit status: 1 where a result was wrong or a case could not run.
 int run_benchmarks(int argc, char** argv, const Operation& operation);
 

@@ -3,6 +3,7 @@
 // many bytes as PadTo16 tiles, in another order, so its result is checked against that order.
 #include <algorithm>
 #include <stdexcept>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -98,12 +99,12 @@ dnnl::reorder::primitive_desc reorder_of(const Case& bench_case) {
           dnnl::primitive_attr(), true};
 }
 
-/// Without AVX-512 oneDNN reorders bfloat16 in its reference implementation, hundreds of times
-/// slower than memcpy: no peer, and a run would spend most of its time there.
-bool has_fast_bfloat16() {
-  const auto isa = static_cast<unsigned>(dnnl::get_effective_cpu_isa());
-  const auto needed = static_cast<unsigned>(dnnl::cpu_isa::avx512_core);
-  return (isa & needed) == needed;
+/// oneDNN names the code that it would run. Its reference code goes element by element, hundreds of
+/// times slower than memcpy: no peer, and a run would spend most of its time there. Bfloat16 has
+/// other code on AVX-512 only.
+bool is_reference_code(const dnnl::reorder::primitive_desc& reorder) {
+  const std::string_view name = reorder.impl_info_str();
+  return name.starts_with("simple") || name.starts_with("ref");
 }
 
 /// Position of an element in nChw16c.
@@ -195,20 +196,20 @@ std::optional<Bytes> OneDnn::expected(const Case& bench_case, const std::uint8_t
 
 } // namespace
 
-std::string_view onednn_note() {
-  return has_fast_bfloat16() ? "all conversions but f16"
-                             : "int8 only: bf16 takes its element-wise reference code here";
-}
-
-bool onednn_supports(const Case& bench_case) {
-  if (bench_case.linear != Linear::Dense || bench_case.input.dtype == DType::Float16)
-    return false;
-  if (bench_case.input.dtype != DType::Int8 && !has_fast_bfloat16())
-    return false;
+std::string onednn_refusal(const Case& bench_case) {
+  if (bench_case.linear != Linear::Dense)
+    return "no strided views";
+  if (bench_case.input.dtype == DType::Float16)
+    return "no float16 conversion";
   if (tiled_side(bench_case) != nullptr &&
       !(is_image(bench_case) && same_size(bench_case, planes_of(bench_case))))
-    return false;
-  return static_cast<bool>(reorder_of(bench_case));
+    return "its blocked tensor has another size than these tiles";
+  const dnnl::reorder::primitive_desc reorder = reorder_of(bench_case);
+  if (!reorder)
+    return "no such reorder";
+  if (is_reference_code(reorder))
+    return std::string("its code for this is the reference one, ") + reorder.impl_info_str();
+  return {};
 }
 
 std::unique_ptr<Candidate> make_onednn(const Case& bench_case) {

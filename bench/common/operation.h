@@ -6,6 +6,7 @@
 #include <memory>
 #include <stdexcept>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -26,15 +27,23 @@ struct Operation {
   std::unique_ptr<Candidate> (*preparation)(const Case& bench_case);
 };
 
-/// Wraps an operation's functions. `Op` has kName, cases(), check(case) -> variant<Plan, Error> and
-/// execute(plan, inputs, outputs).
-template <class Op> struct OperationOf {
+/// Wraps the public functions of an operation: `kCheck` admits and prepares a `Request`.
+template <class Request, auto kCheck, auto kExecute> struct OperationOf {
   using Level = kernels::a65::detail::Level;
-  using Plan = typename Op::Plan;
+  using Checked = decltype(kCheck(std::declval<const Request&>()));
+  using Plan = std::variant_alternative_t<0, Checked>;
+
+  static Checked check(const Case& bench_case) {
+    Request request{{&bench_case.input, 1}, {&bench_case.output, 1}, {}};
+    if constexpr (requires { request.params.int8_channel_padding; })
+      if (bench_case.input.dtype == kernels::DType::Int8)
+        request.params.int8_channel_padding = bench_case.fill;
+    return kCheck(request);
+  }
 
   static Plan prepared(const Case& bench_case, Level level) {
     const Level before = kernels::a65::detail::exchange_active_level(level);
-    const std::variant<Plan, kernels::Error> checked = Op::check(bench_case);
+    const Checked checked = check(bench_case);
     kernels::a65::detail::exchange_active_level(before);
     if (const auto* refused = std::get_if<kernels::Error>(&checked))
       throw std::runtime_error(bench_case.name + ": " + refused->message());
@@ -44,7 +53,7 @@ template <class Op> struct OperationOf {
   static std::unique_ptr<Candidate> ours(const Case& bench_case, Level level) {
     return make_loop(
         [plan = prepared(bench_case, level)](const BufferSet& set) {
-          if (!Op::execute(plan, set.input, set.output))
+          if (!kExecute(plan, set.input, set.output))
             std::abort();
         },
         Check::Contract);
@@ -53,13 +62,15 @@ template <class Op> struct OperationOf {
   static std::unique_ptr<Candidate> preparation(const Case& bench_case) {
     return make_loop(
         [bench_case](const BufferSet& /*set*/) {
-          auto checked = Op::check(bench_case);
+          auto checked = check(bench_case);
           benchmark::DoNotOptimize(checked);
         },
         Check::None);
   }
 
-  static Operation describe() { return {Op::kName, Op::cases, ours, preparation}; }
+  static Operation describe(std::string_view name, std::vector<Case> (*cases)(Extent extent)) {
+    return {name, cases, ours, preparation};
+  }
 };
 
 } // namespace simaai::bench

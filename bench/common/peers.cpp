@@ -3,6 +3,8 @@
 #include "peers.h"
 
 #include <cstring>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "plain.h"
@@ -11,7 +13,11 @@
 namespace simaai::bench {
 namespace {
 
-bool always(const Case& /*bench_case*/) { return true; }
+std::string never_refuses(const Case& /*bench_case*/) { return {}; }
+
+std::unique_ptr<Candidate> make_nothing(const Case& bench_case) {
+  throw std::logic_error("a refused peer was asked for in " + bench_case.name);
+}
 
 std::unique_ptr<Candidate> make_memcpy(const Case& bench_case) {
   const std::size_t bytes = bench_case.copy_bytes();
@@ -49,16 +55,26 @@ std::unique_ptr<Candidate> make_plain(const Case& bench_case) {
 }
 
 std::vector<Peer> make_list() {
-  std::vector<Peer> list{{"memcpy", always, make_memcpy},
-                         {"shaped", always, make_shaped<Stores::Temporal>}};
+  std::vector<Peer> list{{"memcpy", never_refuses, make_memcpy},
+                         {"shaped", never_refuses, make_shaped<Stores::Temporal>}};
   if (shaped_function(Stores::Streaming) != nullptr)
-    list.push_back({"shaped_nt", always, make_shaped<Stores::Streaming>});
-  list.push_back({"plain", always, make_plain});
+    list.push_back({"shaped_nt", never_refuses, make_shaped<Stores::Streaming>});
+  else
+    list.push_back({"shaped_nt",
+                    [](const Case&) { return std::string("no non-temporal stores here"); },
+                    make_nothing});
+  list.push_back({"plain", never_refuses, make_plain});
 #ifdef SIMAAI_BENCH_ONEDNN
-  list.push_back({"onednn", onednn_supports, make_onednn});
+  list.push_back({"onednn", onednn_refusal, make_onednn});
+#else
+  list.push_back(
+      {"onednn", [](const Case&) { return std::string("built without oneDNN"); }, make_nothing});
 #endif
 #ifdef SIMAAI_BENCH_EIGEN
-  list.push_back({"eigen", eigen_supports, make_eigen});
+  list.push_back({"eigen", eigen_refusal, make_eigen});
+#else
+  list.push_back(
+      {"eigen", [](const Case&) { return std::string("built without Eigen"); }, make_nothing});
 #endif
   return list;
 }

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "candidate.h"
@@ -12,26 +13,25 @@ namespace simaai::bench {
 
 struct Peer {
   std::string_view name;
-  bool (*supports)(const Case& bench_case);
+  /// Why the peer is no candidate in a case; empty where it is one.
+  std::string (*refusal)(const Case& bench_case);
   std::unique_ptr<Candidate> (*make)(const Case& bench_case);
 };
 
-/// All peers that this build contains and this machine can execute.
+/// All peers. Those that this build lacks or this machine cannot execute refuse every case.
 [[nodiscard]] std::span<const Peer> peers();
 
 // In files of their own, with the libraries and compiler flags that they need.
 #ifdef SIMAAI_BENCH_ONEDNN
 /// Reorder between the dense linear tensor (C innermost) and nChw16c, or between linear tensors;
-/// offered where the blocked tensor has the size of ours within five percent and oneDNN has more
-/// than reference code for it.
-[[nodiscard]] bool onednn_supports(const Case& bench_case);
+/// refused where the blocked tensor is not the size of ours within five percent and where oneDNN
+/// has nothing but reference code.
+[[nodiscard]] std::string onednn_refusal(const Case& bench_case);
 [[nodiscard]] std::unique_ptr<Candidate> make_onednn(const Case& bench_case);
-/// What of oneDNN is measured on this machine, for the report.
-[[nodiscard]] std::string_view onednn_note();
 #endif
 #ifdef SIMAAI_BENCH_EIGEN
 /// `array.cast<>()` between float and Eigen::bfloat16; dense Cast only.
-[[nodiscard]] bool eigen_supports(const Case& bench_case);
+[[nodiscard]] std::string eigen_refusal(const Case& bench_case);
 [[nodiscard]] std::unique_ptr<Candidate> make_eigen(const Case& bench_case);
 #endif
 

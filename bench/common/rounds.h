@@ -13,7 +13,7 @@
 namespace simaai::bench {
 
 struct RoundOptions {
-  std::size_t rounds = 9;
+  std::size_t rounds = 5;
   double round_ns = 2e6; ///< timed span of a candidate in a round
   std::uint64_t seed = 1;
 };

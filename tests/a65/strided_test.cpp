@@ -42,6 +42,14 @@ const View kViews[] = {{"dense-equivalent", {2, 3, 5, 7}, {105, 35, 7, 1}},
                        {"wide pixels, pitched", {1, 3, 5, 48}, {0, 400, 50, 1}},
                        {"one channel, row pitch", {1, 6, 37, 1}, {0, 40, 1, 1}},
                        {"six axes, permuted", {2, 1, 3, 2, 2, 5}, {60, 0, 1, 3, 6, 12}},
+                       {"wide channels first", {1, 3, 37, 40}, {0, 37, 1, 111}},
+                       {"three planes, wide", {2, 2, 85, 3}, {510, 85, 1, 170}},
+                       {"two wide planes, pitched", {1, 3, 67, 2}, {0, 70, 1, 211}},
+                       {"channels first, two pixels", {1, 5, 2, 21}, {0, 2, 1, 10}},
+                       {"channel step of two, wide", {1, 3, 7, 53}, {0, 742, 106, 2}},
+                       {"channel step of two, pitched", {1, 3, 7, 19}, {0, 300, 41, 2}},
+                       {"channel step of two, narrow", {2, 3, 37, 3}, {666, 222, 6, 2}},
+                       {"channel step of two, one pixel", {1, 1, 1, 45}, {0, 0, 0, 2}},
                        {"empty", {2, 0, 5, 7}, {35, 35, 7, 1}},
                        {"empty axis of stride zero", {2, 0, 5, 7}, {35, 0, 7, 1}}};
 
@@ -60,13 +68,16 @@ std::vector<Layout> other_layouts(const Operation& operation, const View& view, 
   std::size_t role = 4;
   for (std::size_t axis = view.shape.rank(); axis-- > 0 && role > 1;)
     tiled.axes[--role] = static_cast<std::int32_t>(axis);
-  tiled.tile_shape = {1, 2, 4, 16};
-  for (std::size_t absent = 0; absent < role; ++absent)
-    tiled.tile_shape[absent] = 1;
   std::vector<Layout> layouts;
-  for (const auto storage : {ChannelStorage::Compact, ChannelStorage::PadTo16}) {
-    tiled.channels = storage;
-    layouts.emplace_back(tiled);
+  for (const std::array<std::int64_t, 4>& tile :
+       {std::array<std::int64_t, 4>{1, 2, 4, 16}, std::array<std::int64_t, 4>{1, 2, 90, 64}}) {
+    tiled.tile_shape = tile;
+    for (std::size_t absent = 0; absent < role; ++absent)
+      tiled.tile_shape[absent] = 1;
+    for (const auto storage : {ChannelStorage::Compact, ChannelStorage::PadTo16}) {
+      tiled.channels = storage;
+      layouts.emplace_back(tiled);
+    }
   }
   if (operation.tiled_input && view.shape.rank() >= 3)
     layouts.emplace_back(kernels::MlaCBlocked{{1, 2, 4, 20}});

@@ -4,38 +4,29 @@
 
 #include "common/harness.h"
 
-namespace simaai::bench {
 namespace {
 
-namespace op = kernels::a65::detess;
-using kernels::DType;
+namespace op = simaai::kernels::a65::detess;
+using simaai::bench::Case;
+using simaai::bench::Direction;
+using simaai::bench::Extent;
+using simaai::bench::OperationOf;
+using simaai::bench::Storage;
+using simaai::kernels::DType;
 
-struct Detess {
-  using Plan = op::Plan;
-  static constexpr std::string_view kName = "detess";
-
-  static std::vector<Case> cases(Extent extent) {
-    return tiled_cases({kName,
-                        Direction::Untile,
-                        {{DType::BFloat16, DType::BFloat16}, {DType::Int8, DType::Int8}},
-                        {Storage::Pad16, Storage::Compact, Storage::CBlocked}},
-                       extent);
-  }
-
-  static std::variant<Plan, kernels::Error> check(const Case& bench_case) {
-    return op::check_inference({{&bench_case.input, 1}, {&bench_case.output, 1}, {}});
-  }
-
-  static kernels::Status execute(const Plan& plan, std::span<const kernels::ConstHostBuffer> inputs,
-                                 std::span<const kernels::HostBuffer> outputs) {
-    return op::execute(plan, inputs, outputs);
-  }
-};
+std::vector<Case> cases(Extent extent) {
+  return simaai::bench::tiled_cases(
+      {"detess",
+       Direction::Untile,
+       {{DType::BFloat16, DType::BFloat16}, {DType::Int8, DType::Int8}},
+       2,
+       {Storage::Pad16, Storage::Compact, Storage::CBlocked}},
+      extent);
+}
 
 } // namespace
-} // namespace simaai::bench
 
 int main(int argc, char** argv) {
-  return simaai::bench::run_benchmarks(
-      argc, argv, simaai::bench::OperationOf<simaai::bench::Detess>::describe());
+  using Operation = OperationOf<op::Request, op::check_inference, op::execute>;
+  return simaai::bench::run_benchmarks(argc, argv, Operation::describe("detess", cases));
 }

@@ -4,38 +4,29 @@
 
 #include "common/harness.h"
 
-namespace simaai::bench {
 namespace {
 
-namespace op = kernels::a65::detesscast;
-using kernels::DType;
+namespace op = simaai::kernels::a65::detesscast;
+using simaai::bench::Case;
+using simaai::bench::Direction;
+using simaai::bench::Extent;
+using simaai::bench::OperationOf;
+using simaai::bench::Storage;
+using simaai::kernels::DType;
 
-struct DetessCast {
-  using Plan = op::Plan;
-  static constexpr std::string_view kName = "detesscast";
-
-  static std::vector<Case> cases(Extent extent) {
-    return tiled_cases({kName,
-                        Direction::Untile,
-                        {{DType::BFloat16, DType::Float32}, {DType::BFloat16, DType::BFloat16}},
-                        {Storage::Pad16, Storage::Compact, Storage::CBlocked}},
-                       extent);
-  }
-
-  static std::variant<Plan, kernels::Error> check(const Case& bench_case) {
-    return op::check_inference({{&bench_case.input, 1}, {&bench_case.output, 1}, {}});
-  }
-
-  static kernels::Status execute(const Plan& plan, std::span<const kernels::ConstHostBuffer> inputs,
-                                 std::span<const kernels::HostBuffer> outputs) {
-    return op::execute(plan, inputs, outputs);
-  }
-};
+std::vector<Case> cases(Extent extent) {
+  return simaai::bench::tiled_cases(
+      {"detesscast",
+       Direction::Untile,
+       {{DType::BFloat16, DType::Float32}, {DType::BFloat16, DType::BFloat16}},
+       1,
+       {Storage::Pad16, Storage::Compact, Storage::CBlocked}},
+      extent);
+}
 
 } // namespace
-} // namespace simaai::bench
 
 int main(int argc, char** argv) {
-  return simaai::bench::run_benchmarks(
-      argc, argv, simaai::bench::OperationOf<simaai::bench::DetessCast>::describe());
+  using Operation = OperationOf<op::Request, op::check_inference, op::execute>;
+  return simaai::bench::run_benchmarks(argc, argv, Operation::describe("detesscast", cases));
 }

@@ -4,41 +4,29 @@
 
 #include "common/harness.h"
 
-namespace simaai::bench {
 namespace {
 
-namespace op = kernels::a65::tess;
-using kernels::DType;
+namespace op = simaai::kernels::a65::tess;
+using simaai::bench::Case;
+using simaai::bench::Direction;
+using simaai::bench::Extent;
+using simaai::bench::OperationOf;
+using simaai::bench::Storage;
+using simaai::kernels::DType;
 
-struct Tess {
-  using Plan = op::Plan;
-  static constexpr std::string_view kName = "tess";
-
-  static std::vector<Case> cases(Extent extent) {
-    return tiled_cases({kName,
-                        Direction::Tile,
-                        {{DType::BFloat16, DType::BFloat16}, {DType::Int8, DType::Int8}},
-                        {Storage::Pad16, Storage::Compact}},
-                       extent);
-  }
-
-  static std::variant<Plan, kernels::Error> check(const Case& bench_case) {
-    kernels::ops::tess::Params params;
-    if (bench_case.input.dtype == DType::Int8)
-      params.int8_channel_padding = bench_case.fill;
-    return op::check_inference({{&bench_case.input, 1}, {&bench_case.output, 1}, params});
-  }
-
-  static kernels::Status execute(const Plan& plan, std::span<const kernels::ConstHostBuffer> inputs,
-                                 std::span<const kernels::HostBuffer> outputs) {
-    return op::execute(plan, inputs, outputs);
-  }
-};
+std::vector<Case> cases(Extent extent) {
+  return simaai::bench::tiled_cases(
+      {"tess",
+       Direction::Tile,
+       {{DType::BFloat16, DType::BFloat16}, {DType::Int8, DType::Int8}},
+       2,
+       {Storage::Pad16, Storage::Compact}},
+      extent);
+}
 
 } // namespace
-} // namespace simaai::bench
 
 int main(int argc, char** argv) {
-  return simaai::bench::run_benchmarks(argc, argv,
-                                       simaai::bench::OperationOf<simaai::bench::Tess>::describe());
+  using Operation = OperationOf<op::Request, op::check_inference, op::execute>;
+  return simaai::bench::run_benchmarks(argc, argv, Operation::describe("tess", cases));
 }

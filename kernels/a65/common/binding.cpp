@@ -36,8 +36,8 @@ Status check_port(Operand operand, const void* data, std::size_t capacity_bytes,
 
 } // namespace
 
-Status check_binding(const ops::PortPlan& plan, std::span<const ConstHostBuffer> inputs,
-                     std::span<const HostBuffer> outputs) noexcept {
+Status explain_binding(const ops::PortPlan& plan, std::span<const ConstHostBuffer> inputs,
+                       std::span<const HostBuffer> outputs) noexcept {
   if (inputs.size() != 1)
     return port_error(ErrorCode::WrongInputCount, Operand::Request, 1, inputs.size());
   if (outputs.size() != 1)

@@ -13,9 +13,23 @@ namespace {
 
 using Axis = LinearState::Axis;
 
+/// Bytes read and written from which streaming stores pay. Narrowing: beyond a second-level cache,
+/// where they are no slower even if a larger cache holds the output. Widening writes twice what it
+/// reads and loses half its speed unless no cache holds the output.
+constexpr std::uint64_t kNarrowingStreamBytes = std::uint64_t{1} << 20;
+constexpr std::uint64_t kWideningStreamBytes = std::uint64_t{16} << 20;
+
 struct AxisList {
   std::array<Axis, kMaxRank> axes{};
   std::size_t count = 0;
+
+  /// Removes the axis at `slot`, 0 to count - 1.
+  Axis take(std::size_t slot) noexcept {
+    const Axis axis = axes[slot];
+    for (--count; slot < count; ++slot)
+      axes[slot] = axes[slot + 1];
+    return axis;
+  }
 };
 
 /// Axes of extent above one by falling output stride: elements are independent, so the output's
@@ -55,27 +69,77 @@ AxisList merge_axes(const AxisList& list) noexcept {
   return merged;
 }
 
+/// The kernels of one direction.
+struct LinearKernels {
+  LinearRowFn linear;
+  LinearRowFn stream;
+  LinearRowFn strided;
+  LinearRowFn transposed;
+  LinearRowFn spread;
+  std::uint64_t stream_bytes;
+};
+
+LinearKernels kernels_of(const RowTable& rows, DType from) noexcept {
+  if (from == DType::Float32)
+    return {rows.f32_bf16_linear,     rows.f32_bf16_stream, rows.f32_bf16_strided,
+            rows.f32_bf16_transposed, rows.f32_bf16_spread, kNarrowingStreamBytes};
+  return {rows.bf16_f32_linear,     rows.bf16_f32_stream, rows.bf16_f32_strided,
+          rows.bf16_f32_transposed, rows.bf16_f32_spread, kWideningStreamBytes};
+}
+
+/// Slot of the axis whose elements are neighbours in the input, or the number of axes.
+std::size_t find_input_neighbours(const AxisList& list, std::int64_t src_bytes) noexcept {
+  std::size_t slot = 0;
+  while (slot < list.count && list.axes[slot].src_stride_bytes != src_bytes)
+    ++slot;
+  return slot;
+}
+
+void choose_strided(const LinearKernels& kernels, std::int64_t src_bytes, bool packed_output,
+                    AxisList* list, LinearState* state) noexcept {
+  const std::size_t neighbours = find_input_neighbours(*list, src_bytes);
+  std::size_t rows = list->count - 1; // the next axis outside, if there is one
+  if (packed_output && neighbours != list->count) {
+    state->kernel = kernels.transposed;
+    rows = neighbours;
+  } else if (packed_output && state->row.src_stride_bytes == 2 * src_bytes) {
+    state->kernel = kernels.spread;
+  } else {
+    state->kernel = kernels.strided;
+  }
+  if (list->count == 0)
+    return;
+  const Axis axis = list->take(rows);
+  state->row.rows = axis.extent;
+  state->row.src_row_stride_bytes = axis.src_stride_bytes;
+  state->row.dst_row_stride_bytes = axis.dst_stride_bytes;
+}
+
 } // namespace
 
 LinearState prepare_linear(const ops::PortPlan& plan, const RowTable& rows) noexcept {
+  const LinearKernels kernels = kernels_of(rows, plan.input().dtype);
   const std::int64_t src_bytes = scalar_bytes(plan.input().dtype);
   const std::int64_t dst_bytes = scalar_bytes(plan.output().dtype);
   LinearState state;
-  Axis inner{1, src_bytes, dst_bytes};
-  if (!plan.empty()) {
-    AxisList list = merge_axes(order_axes(plan));
-    if (list.count != 0)
-      inner = list.axes[--list.count];
-    std::copy_n(list.axes.begin(), list.count, state.outer.begin());
-    state.outer_count = list.count;
-  }
-  state.row = {nullptr, nullptr, inner.extent, inner.src_stride_bytes, inner.dst_stride_bytes};
-  const bool contiguous =
-      inner.src_stride_bytes == src_bytes && inner.dst_stride_bytes == dst_bytes;
-  if (plan.input().dtype == DType::Float32)
-    state.kernel = contiguous ? rows.f32_bf16_linear : rows.f32_bf16_strided;
-  else
-    state.kernel = contiguous ? rows.bf16_f32_linear : rows.bf16_f32_strided;
+  state.row = {nullptr, nullptr, 1, src_bytes, dst_bytes};
+  state.kernel = kernels.linear;
+  AxisList list;
+  if (!plan.empty())
+    list = merge_axes(order_axes(plan));
+  if (list.count == 0)
+    return state;
+  const Axis inner = list.take(list.count - 1);
+  state.row.count = inner.extent;
+  state.row.src_stride_bytes = inner.src_stride_bytes;
+  state.row.dst_stride_bytes = inner.dst_stride_bytes;
+  const bool packed_output = inner.dst_stride_bytes == dst_bytes;
+  if (!packed_output || inner.src_stride_bytes != src_bytes)
+    choose_strided(kernels, src_bytes, packed_output, &list, &state);
+  else if (plan.input_requirement().bytes + plan.output_requirement().bytes >= kernels.stream_bytes)
+    state.kernel = kernels.stream;
+  std::copy_n(list.axes.begin(), list.count, state.outer.begin());
+  state.outer_count = list.count;
   return state;
 }
 

@@ -14,7 +14,8 @@
 namespace simaai::kernels::a65::detail {
 
 /// Axes that are left after singletons are dropped and axes that continue each other on both ports
-/// are merged. `row` holds the innermost one with null pointers.
+/// are merged. `row` holds the innermost one, for strided kernels also a second one, with null
+/// pointers.
 struct LinearState {
   struct Axis {
     std::int64_t extent;

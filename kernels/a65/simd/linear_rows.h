@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Kernels of contiguous vectors that tile kernels of the same level hand packed single channels to.
+// Kernels of linear views and strided channels that other files of the same level name.
 #pragma once
 
 #include "a65/simd/row_args.h"
@@ -9,6 +9,13 @@ namespace simaai::kernels::a65::detail {
 #if defined(__x86_64__)
 void f32_bf16_linear_row__avx2(const LinearRow& row) noexcept;
 void bf16_f32_linear_row__avx2(const LinearRow& row) noexcept;
+void f32_bf16_gather_row__avx2(const TileRow& row) noexcept;
+void f16_bf16_gather_row__avx2(const TileRow& row) noexcept;
+void bf16_bf16_gather_row__avx2(const TileRow& row) noexcept;
+void i8_i8_gather_row__avx2(const TileRow& row) noexcept;
+void bf16_f32_scatter_row__avx2(const TileRow& row) noexcept;
+void bf16_bf16_scatter_row__avx2(const TileRow& row) noexcept;
+void i8_i8_scatter_row__avx2(const TileRow& row) noexcept;
 #elif defined(__aarch64__)
 void f32_bf16_linear_row__neon(const LinearRow& row) noexcept;
 void bf16_f32_linear_row__neon(const LinearRow& row) noexcept;

@@ -20,6 +20,15 @@ void convert_row(const LinearRow& row, std::int64_t src_stride, std::int64_t dst
     To::store(row.dst + i * dst_stride, From::load(row.src + i * src_stride));
 }
 
+template <class From, class To>
+void convert_rows(LinearRow row, std::int64_t src_stride, std::int64_t dst_stride) noexcept {
+  for (std::int64_t r = 0; r < row.rows; ++r) {
+    convert_row<From, To>(row, src_stride, dst_stride);
+    row.src += row.src_row_stride_bytes;
+    row.dst += row.dst_row_stride_bytes;
+  }
+}
+
 // Writers.
 
 template <class From> void write_gather(const TileRow& row) noexcept {
@@ -65,14 +74,33 @@ template <class To> void read_scatter(const TileRow& row) noexcept {
 void f32_bf16_linear_row__scalar(const LinearRow& row) noexcept {
   convert_row<F32, BF16>(row, F32::kBytes, BF16::kBytes);
 }
-void f32_bf16_strided_row__scalar(const LinearRow& row) noexcept {
-  convert_row<F32, BF16>(row, row.src_stride_bytes, row.dst_stride_bytes);
+void f32_bf16_stream_row__scalar(const LinearRow& row) noexcept {
+  f32_bf16_linear_row__scalar(row);
 }
+void f32_bf16_strided_row__scalar(const LinearRow& row) noexcept {
+  convert_rows<F32, BF16>(row, row.src_stride_bytes, row.dst_stride_bytes);
+}
+void f32_bf16_transposed_row__scalar(const LinearRow& row) noexcept {
+  convert_rows<F32, BF16>(row, row.src_stride_bytes, BF16::kBytes);
+}
+void f32_bf16_spread_row__scalar(const LinearRow& row) noexcept {
+  convert_rows<F32, BF16>(row, 2 * F32::kBytes, BF16::kBytes);
+}
+
 void bf16_f32_linear_row__scalar(const LinearRow& row) noexcept {
   convert_row<BF16, F32>(row, BF16::kBytes, F32::kBytes);
 }
+void bf16_f32_stream_row__scalar(const LinearRow& row) noexcept {
+  bf16_f32_linear_row__scalar(row);
+}
 void bf16_f32_strided_row__scalar(const LinearRow& row) noexcept {
-  convert_row<BF16, F32>(row, row.src_stride_bytes, row.dst_stride_bytes);
+  convert_rows<BF16, F32>(row, row.src_stride_bytes, row.dst_stride_bytes);
+}
+void bf16_f32_transposed_row__scalar(const LinearRow& row) noexcept {
+  convert_rows<BF16, F32>(row, row.src_stride_bytes, F32::kBytes);
+}
+void bf16_f32_spread_row__scalar(const LinearRow& row) noexcept {
+  convert_rows<BF16, F32>(row, 2 * BF16::kBytes, F32::kBytes);
 }
 
 void f32_bf16_gather_row__scalar(const TileRow& row) noexcept { write_gather<F32>(row); }

@@ -7,13 +7,16 @@
 
 namespace simaai::kernels::a65::detail {
 
-/// `count` elements from a strided vector to a strided vector.
+/// `rows` times `count` elements from a strided matrix to a strided matrix.
 struct LinearRow {
   const std::byte* src;
   std::byte* dst;
   std::int64_t count;
-  std::int64_t src_stride_bytes; ///< scalar width for `linear` kernels
+  std::int64_t src_stride_bytes; ///< scalar width for `linear` and `stream` kernels
   std::int64_t dst_stride_bytes;
+  std::int64_t rows = 1; ///< 1 for `linear` and `stream` kernels
+  std::int64_t src_row_stride_bytes = 0;
+  std::int64_t dst_row_stride_bytes = 0;
 };
 
 /// `pixels` pixels of `channels` channels between a linear view and tile storage, in either

@@ -4,6 +4,8 @@
 // X(name, from, to): `from` and `to` are scalar types i8, f16, bf16, f32. The function of a level
 // is `<name>_row__<isa>`, and a name reads `<from>_<to>_<layout>`:
 //   linear     contiguous to contiguous          strided   any strides
+//   stream     like linear, around the caches    spread    every second scalar to contiguous
+//   transposed columns to rows: scalars of a row are neighbours in the output, rows in the input
 //   tiled      contiguous channels to tile       gather    any channel stride to tile
 //   tiled_c<N> like tiled, exactly N channels    channels  one pixel of contiguous channels to tile
 //   pad16_c<N> N channels in 16 stored ones, packed pixels to tile
@@ -16,9 +18,15 @@
 // clang-format off
 #define SIMAAI_A65_LINEAR_ROWS(X)            \
   X(f32_bf16_linear, f32, bf16)              \
+  X(f32_bf16_stream, f32, bf16)              \
   X(f32_bf16_strided, f32, bf16)             \
+  X(f32_bf16_transposed, f32, bf16)          \
+  X(f32_bf16_spread, f32, bf16)              \
   X(bf16_f32_linear, bf16, f32)              \
-  X(bf16_f32_strided, bf16, f32)
+  X(bf16_f32_stream, bf16, f32)              \
+  X(bf16_f32_strided, bf16, f32)             \
+  X(bf16_f32_transposed, bf16, f32)          \
+  X(bf16_f32_spread, bf16, f32)
 
 #define SIMAAI_A65_PANEL_WRITERS(X)          \
   X(f32_bf16_tiled, f32, bf16)               \

@@ -1,0 +1,193 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Plants one bug after the other in a copy of kernels/a65 and expects the named test to fail.
+
+Only the files that a bug touches are compiled again, with the commands of the build, and linked into a second
+libsimaai-kernels.so that the built contract programs load in place of their own. A bug whose text is not found exactly
+once fails the check: it would prove nothing.
+"""
+import argparse
+import dataclasses
+import json
+import os
+import pathlib
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+
+LIBRARY = "kernels/libsimaai-kernels.so.0.1.0"
+SONAME = "libsimaai-kernels.so.0"
+
+
+@dataclasses.dataclass(frozen=True)
+class Mutant:
+    name: str
+    file: str  # below kernels/a65
+    before: str
+    after: str
+    compile: tuple  # sources below kernels/a65 that contain the file
+    program: str  # operation whose contract program must fail
+    tests: str  # GoogleTest filter
+    level: str = "scalar"
+
+
+LINEAR_SCALAR = ("simd/linear_rows_scalar.cpp",)
+ROWS_SCALAR = ("simd/rows_scalar.cpp",)
+SCALAR_LOOP = "  for (std::int64_t i = 0; i < row.count; ++i)\n    To::store(row.dst + i * dst_stride, From::load(row.src + i * src_stride));\n"
+LOAD_F32 = "    return core::bf16_from_f32_bits(load_word<std::uint32_t>(from));\n"
+BITS_F32 = "    auto bits = load_word<std::uint32_t>(from);\n"
+PADDING = "  std::memset(pixel + stored + channels, 0, padding);\n"
+EDGES = "Generated.*:Strided.*"
+
+PORTABLE = (
+    # The value is the same: only the guard page behind the input sees the access.
+    Mutant("off-by-one read", "simd/linear_rows_scalar.cpp", SCALAR_LOOP,
+           SCALAR_LOOP + "  static_cast<void>(*static_cast<const volatile std::byte*>(row.src + row.count * src_stride));\n",
+           LINEAR_SCALAR, "cast", EDGES),
+    Mutant("off-by-one write", "simd/linear_rows_scalar.cpp", SCALAR_LOOP,
+           SCALAR_LOOP.replace("To::store", "  To::store").replace(
+               "++i)\n", "++i) {\n") + "    row.dst[(i + 1) * dst_stride] = std::byte{0};\n  }\n",
+           LINEAR_SCALAR, "cast", EDGES),
+    Mutant("flushed subnormal", "simd/lanes_scalar.h", LOAD_F32,
+           BITS_F32 + "    if ((bits & 0x7f800000U) == 0)\n      bits &= 0x80000000U;\n    return core::bf16_from_f32_bits(bits);\n",
+           LINEAR_SCALAR, "cast", "Exhaustive.*:Golden.*"),
+    Mutant("quieted NaN, Float32", "simd/lanes_scalar.h", LOAD_F32,
+           BITS_F32 + "    if ((bits & 0x7fffffffU) > 0x7f800000U)\n      bits |= 0x00400000U;\n    return core::bf16_from_f32_bits(bits);\n",
+           LINEAR_SCALAR, "cast", "Exhaustive.*:Golden.*"),
+    Mutant("quieted NaN, BFloat16", "simd/lanes_scalar.h", "    store_word(to, core::f32_bits_from_bf16(bits));\n",
+           "    if ((bits & 0x7fffU) > 0x7f80U)\n      bits = static_cast<std::uint16_t>(bits | 0x40U);\n"
+           "    store_word(to, core::f32_bits_from_bf16(bits));\n",
+           LINEAR_SCALAR, "cast", "Exhaustive.*:Golden.*"),
+    Mutant("missing padding byte", "simd/lanes_scalar.h", PADDING, PADDING.replace(", padding)", ", padding - 1)"),
+           ROWS_SCALAR, "casttess", "ChannelAxis.*:Generated.*"),
+    Mutant("missing padding byte, strided channels", "simd/lanes_scalar.h", PADDING,
+           PADDING.replace(", padding)", ", padding - 1)"), LINEAR_SCALAR, "casttess", EDGES),
+    Mutant("missing padding byte, INT8", "simd/linear_rows_scalar.cpp",
+           "      std::memset(dst + row.channels, row.fill, padding);\n",
+           "      std::memset(dst + row.channels, row.fill, padding - 1);\n", LINEAR_SCALAR, "tess", EDGES),
+)
+
+AVX2 = (
+    Mutant("off-by-one read, every second scalar", "simd/block_lanes_avx2.h",
+           "load_256(from + 28));", "load_256(from + 32));", ("simd/linear_rows_avx2.cpp",), "cast", EDGES, "avx2"),
+    Mutant("read past a short tile", "simd/scatter_rows_avx2.cpp",
+           "  return end - from >= 16 ? load_128(from) : load_bytes(from, bytes);\n",
+           "  return end - from >= 0 * bytes ? load_128(from) : load_bytes(from, bytes);\n",
+           ("simd/scatter_rows_avx2.cpp",), "detesscast", EDGES, "avx2"),
+    Mutant("write past a short tile", "simd/gather_rows_avx2.cpp", "  if (end - to >= 16) {\n",
+           "  if (end - to >= 15) {\n", ("simd/gather_rows_avx2.cpp",), "casttess", EDGES, "avx2"),
+    Mutant("streaming without its unaligned end", "simd/linear_rows_avx2.cpp",
+           "  Conversion::template step<Stores::Any>(row.src + last * kSrc, row.dst + last * kDst);\n", "",
+           ("simd/linear_rows_avx2.cpp",), "cast", EDGES, "avx2"),
+)
+
+
+class Build:
+    """The built tree: commands to compile one source and to link the library."""
+
+    def __init__(self, folder, sources):
+        self.folder, self.sources = folder, sources
+        self.commands = {}
+        for entry in json.loads((folder / "compile_commands.json").read_text(encoding="utf-8")):
+            path = (pathlib.Path(entry["directory"]) / entry["file"]).resolve()
+            if path.is_relative_to(sources / "kernels" / "a65"):
+                self.commands[str(path.relative_to(sources / "kernels" / "a65"))] = entry
+        link = subprocess.run(["ninja", "-C", str(folder), "-t", "commands", LIBRARY],
+                              check=True, capture_output=True, text=True).stdout.splitlines()
+        self.link_command = shlex.split(link[-1])
+
+    def compile(self, source, copy, out):
+        """Object of `source` from the tree below `copy`."""
+        entry = self.commands[source]
+        words = shlex.split(entry["command"])
+        words[words.index("-o") + 1] = str(out)
+        words[-1] = str(copy / "a65" / source)
+        first = next(index for index, word in enumerate(words) if word.startswith("-I"))
+        self.run([*words[:first], f"-I{copy}", *words[first:]])
+        return entry["output"]
+
+    def link(self, replaced, folder):
+        """A library in which the objects `replaced` (output -> object) stand for those of the build."""
+        archive = next(word for word in self.link_command if word.endswith("libsimaai-kernels-a65.a"))
+        members = subprocess.run(["ar", "t", archive], cwd=self.folder, check=True, capture_output=True, text=True).stdout
+        objects = []
+        for member in members.split():
+            path = pathlib.Path(os.path.normpath(self.folder / member))
+            if not path.exists():
+                path = pathlib.Path(member).resolve()
+            name = str(path.relative_to(self.folder))
+            objects.append(str(replaced.get(name, path)))
+        missing = set(replaced.values()) - set(map(pathlib.Path, objects))
+        if missing:
+            raise RuntimeError(f"not in the library: {missing}")
+        new = folder / "a65.a"
+        self.run(["ar", "rcs", str(new), *objects])
+        words = [str(new) if word == archive else word for word in self.link_command]
+        words[words.index("-o") + 1] = str(folder / SONAME)
+        self.run(words)
+
+    def run(self, words):
+        subprocess.run(words, cwd=self.folder, check=True)
+
+
+def failed_tests(build, library, mutant):
+    """Names of the tests that fail with the library in `library`, or how the program ended."""
+    program = build.folder / "tests" / "a65" / f"a65_{mutant.program}_contract"
+    done = subprocess.run([str(program), f"--gtest_filter={mutant.tests}", "--gtest_brief=1", "--gtest_fail_fast"],
+                          env={**os.environ, "LD_LIBRARY_PATH": str(library), "SIMAAI_A65_ISA": mutant.level},
+                          capture_output=True, text=True, check=False)
+    if done.returncode == 77:
+        raise RuntimeError(f"level {mutant.level} is not available: {done.stdout[-300:]}")
+    if done.returncode < 0:
+        return f"ended by signal {-done.returncode}"
+    failed = {word.rstrip(",") for line in done.stdout.splitlines() if line.startswith("[  FAILED  ] ")
+              for word in line.split()[3:4] if "." in word}
+    return ", ".join(sorted(failed)) or ("failed" if done.returncode else "")
+
+
+def check(build, mutant, planted, work):
+    """True where the outcome is as it must be: caught where `planted`, passing where not."""
+    copy = work / "kernels"
+    shutil.copytree(build.sources / "kernels" / "a65", copy / "a65")
+    if planted:
+        path = copy / "a65" / mutant.file
+        text = path.read_text(encoding="utf-8")
+        if text.count(mutant.before) != 1:
+            print(f"NOT APPLIED  {mutant.name}: the text to replace stands {text.count(mutant.before)} times in {mutant.file}")
+            return False
+        path.write_text(text.replace(mutant.before, mutant.after), encoding="utf-8")
+    replaced = {}
+    for source in mutant.compile:
+        out = work / (source.replace("/", "_") + ".o")
+        replaced[build.compile(source, copy, out)] = out
+    build.link(replaced, work)
+    outcome = failed_tests(build, work, mutant)
+    good = bool(outcome) == planted
+    word = ("caught" if outcome else "MISSED") if planted else ("FAILS" if outcome else "passes")
+    print(f"{word:12} {mutant.name if planted else 'nothing planted'} ({mutant.level}, a65_{mutant.program}_contract {mutant.tests})"
+          + (f": {outcome}" if outcome else ""), flush=True)
+    return good
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--build", type=pathlib.Path, required=True)
+    parser.add_argument("--sources", type=pathlib.Path, required=True)
+    parser.add_argument("--cpu", required=True, help="cpu family that was built for")
+    parser.add_argument("--only", default="", help="part of a name")
+    options = parser.parse_args()
+    build = Build(options.build.resolve(), options.sources.resolve())
+    mutants = [m for m in PORTABLE + (AVX2 if options.cpu == "x86_64" else ()) if options.only in m.name]
+    good = True
+    # Each program and level passes when nothing is planted: the way of building is not what fails.
+    controls = {(m.program, m.level): m for m in mutants}
+    for mutant, planted in [(m, False) for m in controls.values()] + [(m, True) for m in mutants]:
+        with tempfile.TemporaryDirectory() as folder:
+            good = check(build, mutant, planted, pathlib.Path(folder)) and good
+    sys.exit(0 if good else 1)
+
+
+if __name__ == "__main__":
+    main()
