@@ -85,9 +85,16 @@ void Server::drop(const std::shared_ptr<Client>& client) noexcept {
   std::erase(clients_, client);
 }
 
+/// With the lock held: no other client has a job.
+bool Server::is_alone(const std::shared_ptr<Client>& client) const noexcept {
+  return std::all_of(clients_.begin(), clients_.end(), [&client](const auto& other) {
+    return other == client || other->queue.empty();
+  });
+}
+
 void Server::serve_client(const std::shared_ptr<Client>& client, short events) noexcept {
   // One message a turn: a client that sends without end does not keep others waiting.
-  const std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
   if ((events & POLLOUT) != 0)
     client->flush();
   if ((events & (POLLIN | POLLHUP | POLLERR)) == 0)
@@ -96,7 +103,12 @@ void Server::serve_client(const std::shared_ptr<Client>& client, short events) n
   case Received::Nothing:
     break;
   case Received::Queued:
-    work_.notify_one();
+    // A brief job that finds the device idle costs no change of threads.
+    if (!busy_ && client->queue.size() == 1 && client->queue.front().is_brief() &&
+        !client->space().is_delayed() && is_alone(client))
+      run_front(lock, client);
+    if (!busy_)
+      work_.notify_one();
     break;
   case Received::Refused:
     if (client->stuck())
@@ -163,26 +175,32 @@ std::shared_ptr<Client> Server::next_in_turn() noexcept {
   return nullptr;
 }
 
+/// Runs the oldest job of a client; the lock is held before and after.
+void Server::run_front(std::unique_lock<std::mutex>& lock,
+                       const std::shared_ptr<Client>& client) noexcept {
+  const ClientSpace::Job job = std::move(client->queue.front());
+  client->queue.pop_front();
+  client->running = true;
+  busy_ = true;
+  lock.unlock();
+  const runtime::Completion completion = client->space().run(job);
+  lock.lock();
+  busy_ = false;
+  client->running = false;
+  client->complete(completion);
+}
+
 void Server::run_device() noexcept {
   std::unique_lock lock(mutex_);
   while (!ending_) {
-    std::shared_ptr<Client> client = next_in_turn();
+    std::shared_ptr<Client> client = busy_ ? nullptr : next_in_turn();
     if (!client) {
       work_.wait(lock);
       continue;
     }
-    {
-      const ClientSpace::Job job = std::move(client->queue.front());
-      client->queue.pop_front();
-      client->running = true;
-      lock.unlock();
-      const runtime::Completion completion = client->space().run(job);
-      lock.lock();
-      client->running = false;
-      client->complete(completion);
-      if (client->has_unsent())
-        wake();
-    }
+    run_front(lock, client);
+    if (client->has_unsent())
+      wake();
     // The last reference to a client that went while it was served: its memory goes without the lock.
     lock.unlock();
     client.reset();

@@ -48,7 +48,10 @@ private:
   void serve_client(const std::shared_ptr<Client>& client, short events) noexcept;
   void drop(const std::shared_ptr<Client>& client) noexcept;
   void collect(int stop_fd);
+  [[nodiscard]] bool is_alone(const std::shared_ptr<Client>& client) const noexcept;
   void run_device() noexcept;
+  void run_front(std::unique_lock<std::mutex>& lock,
+                 const std::shared_ptr<Client>& client) noexcept;
   [[nodiscard]] std::shared_ptr<Client> next_in_turn() noexcept;
   void wake() noexcept;
 
@@ -64,6 +67,7 @@ private:
   std::vector<std::shared_ptr<Client>> clients_;
   std::size_t turn_ = 0;
   bool ending_ = false;
+  bool busy_ = false; ///< a job runs, on whichever thread
   std::thread device_;
 };
 

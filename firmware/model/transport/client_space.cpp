@@ -78,7 +78,8 @@ runtime::Counters counters_of(const RunResult& result) noexcept {
 
 ClientSpace::Job::Job(Job&& other) noexcept
     : space_(std::exchange(other.space_, nullptr)), id_(other.id_), packet_(other.packet_),
-      packet_bytes_(other.packet_bytes_), objects_(std::exchange(other.objects_, {})) {}
+      packet_bytes_(other.packet_bytes_), accessed_bytes_(other.accessed_bytes_),
+      objects_(std::exchange(other.objects_, {})) {}
 
 ClientSpace::Job::~Job() {
   for (Object* object : objects_)
@@ -169,6 +170,7 @@ ClientSpace::admit(runtime::JobId id, std::span<const std::byte> packet,
   std::copy(packet.begin(), packet.end(), job.packet_.begin());
   job.packet_bytes_ = static_cast<std::uint32_t>(packet.size());
   for (std::size_t port = 0; port < ports.size(); ++port) {
+    job.accessed_bytes_ += ports[port].length_bytes;
     const auto pinned = pin(ports[port], infos[port]);
     if (const auto* reason = std::get_if<Reason>(&pinned))
       return *reason;

@@ -53,6 +53,9 @@ public:
     Job& operator=(const Job&) = delete;
     ~Job();
 
+    /// So short that handing it to another thread would take longer than running it.
+    [[nodiscard]] bool is_brief() const noexcept { return accessed_bytes_ <= kBriefBytes; }
+
   private:
     friend class ClientSpace;
     Job(ClientSpace& space, runtime::JobId id) noexcept : space_(&space), id_(id) {}
@@ -60,7 +63,9 @@ public:
     runtime::JobId id_;
     alignas(kernels::wire::kPacketAlignment)
         std::array<std::byte, kernels::wire::kMaxPacketBytes> packet_{};
+    static constexpr std::uint64_t kBriefBytes = std::uint64_t{1} << 13;
     std::uint32_t packet_bytes_ = 0;
+    std::uint64_t accessed_bytes_ = 0; ///< of both ports
     std::array<Object*, 2> objects_{};
   };
 
@@ -73,6 +78,8 @@ public:
   [[nodiscard]] runtime::Completion run(const Job& job) noexcept;
 
   [[nodiscard]] runtime::CapabilityTable capabilities() const noexcept;
+  /// True where every job is made to last.
+  [[nodiscard]] bool is_delayed() const noexcept { return model_.config().latency_us != 0; }
 
 private:
   struct Object {

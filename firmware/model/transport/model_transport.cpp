@@ -56,6 +56,7 @@ public:
 
 private:
   void serve();
+  void run_front(std::unique_lock<std::mutex>& lock);
 
   ClientSpace space_;
   const runtime::CapabilityTable capabilities_;
@@ -65,6 +66,7 @@ private:
   std::deque<ClientSpace::Job> queue_;
   std::vector<Completion> done_;
   std::vector<Completion> delivering_; ///< of pump(), one caller at a time
+  bool busy_ = false;                  ///< a job runs, on whichever thread
   bool interrupted_ = false;
   bool ending_ = false;
   std::thread device_;
@@ -101,23 +103,37 @@ Status ModelTransport::submit(const runtime::Submission& submission) noexcept {
 void ModelTransport::serve() {
   std::unique_lock lock(mutex_);
   while (true) {
-    work_.wait(lock, [this] { return ending_ || !queue_.empty(); });
+    work_.wait(lock, [this] { return ending_ || (!busy_ && !queue_.empty()); });
     if (ending_)
       return;
-    ClientSpace::Job job = std::move(queue_.front());
-    queue_.pop_front();
-    lock.unlock();
-    const Completion completion = space_.run(job);
-    lock.lock();
-    done_.push_back(completion);
+    run_front(lock);
     news_.notify_all();
   }
+}
+
+/// Runs the oldest job; the lock is held before and after.
+void ModelTransport::run_front(std::unique_lock<std::mutex>& lock) {
+  const ClientSpace::Job job = std::move(queue_.front());
+  queue_.pop_front();
+  busy_ = true;
+  lock.unlock();
+  const Completion completion = space_.run(job);
+  lock.lock();
+  busy_ = false;
+  done_.push_back(completion);
 }
 
 PumpResult ModelTransport::pump(runtime::CompletionSink& sink,
                                 std::chrono::nanoseconds timeout) noexcept {
   {
     std::unique_lock lock(mutex_);
+    // Whoever waits runs a brief job himself, unless the device's thread was quicker.
+    if (done_.empty() && !busy_ && !queue_.empty() && queue_.front().is_brief() &&
+        !space_.is_delayed()) {
+      run_front(lock);
+      if (!queue_.empty())
+        work_.notify_one();
+    }
     if (!news_.wait_for(lock, timeout, [this] { return interrupted_ || !done_.empty(); }))
       return PumpResult::TimedOut;
     interrupted_ = false;
