@@ -50,12 +50,15 @@ std::string DeviceBackend::packet_text(std::size_t slot) const {
   return plans_[slot] ? runtime::packet_text(*plans_[slot]) : std::string();
 }
 
+bool may_use_device(bool required, const std::string& device) noexcept {
+  return required || (!device.empty() && device.rfind(kDefaultDevice, 0) != 0);
+}
+
 BackendSelection select_backend(bool required, const std::string& device, std::uint16_t operation,
                                 PlanFactory factory) {
   BackendSelection selection;
-  const std::string& uri = device.empty() ? std::string(kDefaultDevice) : device;
-  // The model is for those who ask for it.
-  if (!required && (device.empty() || uri.compare(0, 6, kDefaultDevice) == 0))
+  const std::string uri = device.empty() ? std::string(kDefaultDevice) : device;
+  if (!may_use_device(required, device))
     return selection;
   auto opened = runtime::Device::open(uri);
   if (const auto* error = std::get_if<runtime::Error>(&opened)) {

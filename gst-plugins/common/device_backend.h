@@ -61,6 +61,9 @@ private:
   std::array<std::optional<runtime::Plan>, kMaxTensors> plans_;
 };
 
+/// Whether a setting can come to a device at all: `required` is backend=ev74. The model is for those who ask for it.
+[[nodiscard]] bool may_use_device(bool required, const std::string& device) noexcept;
+
 /// What a backend setting and a device setting come to.
 struct BackendSelection {
   std::unique_ptr<DeviceBackend> device; ///< null: A65

@@ -115,27 +115,27 @@ private:
   /// Never null: admission is the same on every backend, so queries need no running element.
   std::unique_ptr<OpAdapter> adapter_;
   PlanFactory device_plan_;
-  std::unique_ptr<DeviceBackend> device_;         ///< null: A65; changes while no data flows
-  BackendChoice requested_ = BackendChoice::Auto; ///< copy of the setting, taken at start
-  std::chrono::milliseconds job_timeout_{0};      ///< the same
-  GstPtr<GstMemory> staged_source_;               ///< fd-backed, reused unless a job still holds it
+  std::unique_ptr<DeviceBackend> device_;    ///< null: A65; changes while no data flows
+  std::chrono::milliseconds job_timeout_{0}; ///< copy of the setting, taken at start
+  GstPtr<GstMemory> staged_source_;          ///< fd-backed, reused unless a job still holds it
   GstPtr<GstMemory> staged_destination_;
-  bool require_zero_copy_ = false; ///< copy of the setting, taken at set_caps
+  BackendChoice requested_ = BackendChoice::Auto; ///< copy of the setting, taken at start
+  bool require_zero_copy_ = false;                ///< copy of the setting, taken at set_caps
+  bool reported_ = false;                         ///< an error about the caps at hand was posted
+  bool copy_announced_ = false;
+  std::atomic<bool> cancelled_{false};
 
   std::array<Ports, kMaxTensors> ports_;
   std::size_t tensor_count_ = 0; ///< prepared slots; 0: not negotiated
   GstPtr<GstCaps> sink_caps_;
   GstPtr<GstCaps> src_caps_;
 
-  bool reported_ = false; ///< an error about the caps at hand was posted
   GstPtr<GstCaps> refused_sink_caps_;
   GstPtr<GstCaps> refused_src_caps_;
-  bool copy_announced_ = false;
 
   StagingBlock staged_input_;
   StagingBlock staged_output_;
 
-  std::atomic<bool> cancelled_{false};
   runtime::Device waking_; ///< object lock: the device, for cancel_jobs()
 
   GstPtr<GstBufferPool> pool_; ///< object lock: the pool that outputs come from

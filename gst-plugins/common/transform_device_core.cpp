@@ -24,7 +24,7 @@ const char* choice_name(BackendChoice choice) noexcept {
 bool TransformCore::check_device() {
   const ElementSettings now = settings();
   if (now.backend == BackendChoice::A65 ||
-      (now.backend == BackendChoice::Auto && now.device.empty()))
+      !may_use_device(now.backend == BackendChoice::Ev74, now.device))
     return true;
   Report report;
   report.reason = parked_problem(now.device);

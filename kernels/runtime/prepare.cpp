@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // One request for either backend.
-#include <array>
+#include <span>
+#include <variant>
 
 #include <simaai/kernels/ev74/cast.h>
 #include <simaai/kernels/ev74/casttess.h>
@@ -60,34 +61,9 @@ prepare_op(const Request& request, Backend backend,
                           PlanAccess::Ev74{*std::get_if<k::ev74::RelocatablePacket>(&encoded)});
 }
 
-struct ExecuteA65 {
-  k::ConstHostBuffer source;
-  k::HostBuffer destination;
-
-  Status operator()(const PlanAccess::Ev74& /*work*/) const noexcept { return wrong_backend(); }
-  Status operator()(const k::a65::cast::Plan& plan) const noexcept {
-    return outcome(k::a65::cast::execute(plan, inputs(), outputs()));
-  }
-  Status operator()(const k::a65::tess::Plan& plan) const noexcept {
-    return outcome(k::a65::tess::execute(plan, inputs(), outputs()));
-  }
-  Status operator()(const k::a65::casttess::Plan& plan) const noexcept {
-    return outcome(k::a65::casttess::execute(plan, inputs(), outputs()));
-  }
-  Status operator()(const k::a65::detess::Plan& plan) const noexcept {
-    return outcome(k::a65::detess::execute(plan, inputs(), outputs()));
-  }
-  Status operator()(const k::a65::detesscast::Plan& plan) const noexcept {
-    return outcome(k::a65::detesscast::execute(plan, inputs(), outputs()));
-  }
-
-private:
-  std::span<const k::ConstHostBuffer> inputs() const noexcept { return {&source, 1}; }
-  std::span<const k::HostBuffer> outputs() const noexcept { return {&destination, 1}; }
-  static Status outcome(const k::Status& status) noexcept {
-    return status.ok() ? Status() : Status(kernel_error(status.error()));
-  }
-};
+Status outcome(const k::Status& status) noexcept {
+  return status.ok() ? Status() : Status(kernel_error(status.error()));
+}
 
 } // namespace
 
@@ -125,7 +101,20 @@ std::string packet_text(const Plan& plan) {
 }
 
 Status execute(const Plan& plan, k::ConstHostBuffer source, k::HostBuffer destination) noexcept {
-  return std::visit(ExecuteA65{source, destination}, PlanAccess::work(plan));
+  const auto& work = PlanAccess::work(plan);
+  const std::span<const k::ConstHostBuffer> inputs(&source, 1);
+  const std::span<const k::HostBuffer> outputs(&destination, 1);
+  if (const auto* cast = std::get_if<k::a65::cast::Plan>(&work))
+    return outcome(k::a65::cast::execute(*cast, inputs, outputs));
+  if (const auto* tess = std::get_if<k::a65::tess::Plan>(&work))
+    return outcome(k::a65::tess::execute(*tess, inputs, outputs));
+  if (const auto* casttess = std::get_if<k::a65::casttess::Plan>(&work))
+    return outcome(k::a65::casttess::execute(*casttess, inputs, outputs));
+  if (const auto* detess = std::get_if<k::a65::detess::Plan>(&work))
+    return outcome(k::a65::detess::execute(*detess, inputs, outputs));
+  if (const auto* detesscast = std::get_if<k::a65::detesscast::Plan>(&work))
+    return outcome(k::a65::detesscast::execute(*detesscast, inputs, outputs));
+  return wrong_backend();
 }
 
 } // namespace simaai::runtime
