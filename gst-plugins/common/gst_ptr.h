@@ -42,6 +42,9 @@ template <> struct GstRelease<GstBufferPool> {
 template <> struct GstRelease<GstAllocator> {
   void operator()(GstAllocator* allocator) const noexcept { gst_object_unref(allocator); }
 };
+template <> struct GstRelease<GstObject> {
+  void operator()(GstObject* object) const noexcept { gst_object_unref(object); }
+};
 template <> struct GstRelease<GstElement> {
   void operator()(GstElement* element) const noexcept { gst_object_unref(element); }
 };

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Reads and judges conditions.
+#include "check.h"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <utility>
+
+namespace simaai::latency {
+
+namespace {
+
+struct FigureName {
+  std::string_view name;
+  std::uint64_t Stat::*field;
+};
+constexpr FigureName kFigures[] = {{"p50", &Stat::p50}, {"p90", &Stat::p90}, {"p95", &Stat::p95},
+                                   {"p99", &Stat::p99}, {"min", &Stat::min}, {"mean", &Stat::mean},
+                                   {"max", &Stat::max}};
+
+std::string without_spaces(std::string_view text) {
+  std::string result;
+  for (const char c : text) {
+    if (std::isspace(static_cast<unsigned char>(c)) == 0)
+      result += c;
+  }
+  return result;
+}
+
+/// The part behind the last dot, which is taken off.
+std::string take_last(std::string& text) {
+  const std::size_t dot = text.rfind('.');
+  if (dot == std::string::npos)
+    return {};
+  std::string last = text.substr(dot + 1);
+  text.resize(dot);
+  return last;
+}
+
+bool is_figure(const std::string& name) {
+  return std::any_of(std::begin(kFigures), std::end(kFigures),
+                     [&name](const FigureName& figure) { return figure.name == name; });
+}
+
+bool is_metric(const std::string& name) {
+  return name == "residence" || name == "waiting" || name == "processing";
+}
+
+/// Nanoseconds of "2ms"; a bare number where there is no unit.
+std::optional<double> parse_bound(const std::string& text, bool has_unit) {
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || number < 0)
+    return std::nullopt;
+  const std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
+  if (!has_unit)
+    return unit.empty() ? std::optional(number) : std::nullopt;
+  constexpr std::pair<std::string_view, double> kUnits[] = {
+      {"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
+  for (const auto& [name, ns] : kUnits) {
+    if (unit == name)
+      return number * ns;
+  }
+  return std::nullopt;
+}
+
+std::optional<double> figure_of(const std::optional<Stat>& stat, const std::string& name) {
+  if (!stat)
+    return std::nullopt;
+  for (const FigureName& figure : kFigures) {
+    if (figure.name == name)
+      return static_cast<double>((*stat).*figure.field);
+  }
+  return std::nullopt;
+}
+
+std::optional<double> total_of(const Check& check, const Report& report) {
+  std::optional<double> worst;
+  for (const PathReport& path : report.paths) {
+    const auto value = figure_of(path.latency, check.figure);
+    if (value && (!worst || *value > *worst))
+      worst = value;
+  }
+  return worst;
+}
+
+} // namespace
+
+std::optional<Check> parse_check(std::string_view text) {
+  const std::string packed = without_spaces(text);
+  const std::size_t at = packed.find_first_of("<>");
+  if (at == std::string::npos || at == 0)
+    return std::nullopt;
+  const bool or_equal = at + 1 < packed.size() && packed[at + 1] == '=';
+  Check check;
+  check.text = text;
+  if (packed[at] == '<')
+    check.comparison = or_equal ? Comparison::LessOrEqual : Comparison::Less;
+  else
+    check.comparison = or_equal ? Comparison::GreaterOrEqual : Comparison::Greater;
+  check.subject = packed.substr(0, at);
+  check.figure = take_last(check.subject);
+  check.metric = "residence";
+  if (check.figure == "drops") {
+    check.metric = "drops";
+    check.figure.clear();
+  } else if (!is_figure(check.figure)) {
+    return std::nullopt;
+  } else {
+    std::string shorter = check.subject;
+    const std::string metric = take_last(shorter);
+    if (is_metric(metric)) {
+      check.metric = metric;
+      check.subject = shorter;
+    }
+  }
+  const auto bound = parse_bound(packed.substr(at + (or_equal ? 2 : 1)), check.metric != "drops");
+  if (!bound || check.subject.empty())
+    return std::nullopt;
+  check.bound = *bound;
+  return check;
+}
+
+std::optional<double> value_of(const Check& check, const Report& report) {
+  if (check.subject == "total")
+    return check.metric == "residence" ? total_of(check, report) : std::nullopt;
+  for (const ElementReport& element : report.elements) {
+    if (element.name != check.subject)
+      continue;
+    if (check.metric == "drops")
+      return element.drops ? std::optional(static_cast<double>(*element.drops)) : std::nullopt;
+    if (check.metric == "waiting")
+      return figure_of(element.waiting, check.figure);
+    return figure_of(check.metric == "processing" ? element.processing : element.residence,
+                     check.figure);
+  }
+  return std::nullopt;
+}
+
+bool holds(const Check& check, std::optional<double> value) {
+  if (!value)
+    return false;
+  switch (check.comparison) {
+  case Comparison::Less:
+    return *value < check.bound;
+  case Comparison::LessOrEqual:
+    return *value <= check.bound;
+  case Comparison::Greater:
+    return *value > check.bound;
+  case Comparison::GreaterOrEqual:
+    return *value >= check.bound;
+  }
+  return false;
+}
+
+} // namespace simaai::latency

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Main loop of one run: progress, live table, end of the samples, end of the stream, Ctrl-C.
+#include "measure.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include <glib-unix.h>
+
+#include <gst/gst.h>
+
+#include "common/gst_ptr.h"
+#include "tracers/output.h"
+
+namespace simaai::latency {
+
+namespace {
+
+constexpr guint kTickMs = 100;
+constexpr unsigned kTicksOfTable = 5;
+/// 72 bytes each; what a hundred frames leave in forty elements is a hundredth of it.
+constexpr std::size_t kSpans = std::size_t{1} << 18;
+
+struct Run {
+  const MeasureOptions* options = nullptr;
+  Tracing* tracing = nullptr;
+  GstElement* pipeline = nullptr;
+  GMainLoop* loop = nullptr;
+  unsigned ticks = 0;
+  Measured result;
+};
+
+std::string bar_text(const MeasureOptions& options, std::uint64_t done) {
+  constexpr std::size_t kWidth = 30;
+  const std::size_t filled =
+      options.samples != 0 ? std::min<std::size_t>(kWidth, done * kWidth / options.samples) : 0;
+  std::string bar = "\r" + options.label + "[" + std::string(filled, '#') +
+                    std::string(kWidth - filled, '.') + "] " + std::to_string(done);
+  if (options.samples != 0)
+    bar += "/" + std::to_string(options.samples);
+  return bar + " ";
+}
+
+void show_live(Run& run, const Recorder& recorder) {
+  if (run.ticks % kTicksOfTable != 0)
+    return;
+  const Report report = make_report(recorder, GST_OBJECT_NAME(run.pipeline), false);
+  std::printf("\x1b[H\x1b[2J%s", table_text(report).c_str());
+  std::fflush(stdout);
+}
+
+gboolean on_tick(gpointer data) noexcept {
+  auto& run = *static_cast<Run*>(data);
+  ++run.ticks;
+  const Recorder* recorder = running(*run.tracing, run.pipeline);
+  if (recorder == nullptr)
+    return G_SOURCE_CONTINUE;
+  const std::uint64_t done = recorder->arrived().value_or(0);
+  if (run.options->live)
+    show_live(run, *recorder);
+  else if (run.options->progress)
+    std::fputs(bar_text(*run.options, done).c_str(), stderr);
+  if (run.options->samples != 0 && done >= run.options->samples)
+    g_main_loop_quit(run.loop);
+  return G_SOURCE_CONTINUE;
+}
+
+gboolean on_message(GstBus* /*bus*/, GstMessage* message, gpointer data) noexcept {
+  auto& run = *static_cast<Run*>(data);
+  if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_EOS) {
+    g_main_loop_quit(run.loop);
+  } else if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR) {
+    GError* raw_error = nullptr;
+    gst_message_parse_error(message, &raw_error, nullptr);
+    const gst::GstPtr<GError> error(raw_error);
+    if (run.result.error.empty())
+      run.result.error = std::string(GST_MESSAGE_SRC_NAME(message)) + ": " + error->message;
+    g_main_loop_quit(run.loop);
+  }
+  return G_SOURCE_CONTINUE;
+}
+
+gboolean on_interrupt(gpointer data) noexcept {
+  auto& run = *static_cast<Run*>(data);
+  run.result.interrupted = true;
+  g_main_loop_quit(run.loop);
+  return G_SOURCE_CONTINUE;
+}
+
+void play(Run& run) {
+  run.loop = g_main_loop_new(nullptr, FALSE);
+  const gst::GstPtr<GstBus> bus(gst_element_get_bus(run.pipeline));
+  const guint sources[] = {gst_bus_add_watch(bus.get(), &on_message, &run),
+                           g_unix_signal_add(SIGINT, &on_interrupt, &run),
+                           g_timeout_add(kTickMs, &on_tick, &run)};
+  const gint64 began_us = g_get_monotonic_time();
+  // Where this fails, an error message is on the bus.
+  gst_element_set_state(run.pipeline, GST_STATE_PLAYING);
+  g_main_loop_run(run.loop);
+  run.result.seconds = static_cast<double>(g_get_monotonic_time() - began_us) / 1e6;
+  for (const guint source : sources)
+    g_source_remove(source);
+  g_main_loop_unref(run.loop);
+  gst_element_set_state(run.pipeline, GST_STATE_NULL);
+  gst_element_get_state(run.pipeline, nullptr, nullptr, GST_CLOCK_TIME_NONE);
+  if (run.options->progress && !run.options->live)
+    std::fputs("\r\x1b[K", stderr);
+}
+
+} // namespace
+
+Settings settings_for(const MeasureOptions& options) {
+  Settings settings;
+  settings.warmup = options.warmup;
+  settings.samples = options.samples;
+  settings.spans = kSpans;
+  return settings;
+}
+
+Measured measure(Tracing& tracing, const std::string& text, const MeasureOptions& options) {
+  Run run;
+  run.options = &options;
+  run.tracing = &tracing;
+  bool reported = false;
+  configure(tracing, settings_for(options), [&run, &reported](const Report& report) {
+    run.result.report = report;
+    reported = true;
+  });
+  GError* raw_error = nullptr;
+  gst::GstPtr<GstElement> pipeline(
+      gst_parse_launch_full(text.c_str(), nullptr, GST_PARSE_FLAG_FATAL_ERRORS, &raw_error));
+  const gst::GstPtr<GError> error(raw_error);
+  if (!pipeline) {
+    run.result.error = error ? error->message : "the pipeline cannot be built";
+    return run.result;
+  }
+  // A single element is no pipeline and has no bus.
+  if (!GST_IS_PIPELINE(pipeline.get())) {
+    gst::GstPtr<GstElement> outer(gst_pipeline_new(nullptr));
+    gst_object_ref_sink(outer.get());
+    gst_bin_add(GST_BIN(outer.get()), pipeline.release());
+    pipeline = std::move(outer);
+  }
+  run.pipeline = pipeline.get();
+  play(run);
+  pipeline.reset();
+  configure(tracing, settings_for(options), [](const Report& /*report*/) {});
+  run.result.report.text = text;
+  if (run.result.error.empty() && !reported)
+    run.result.error = "no buffer was pushed";
+  return run.result;
+}
+
+} // namespace simaai::latency

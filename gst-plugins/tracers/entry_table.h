@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What has entered an element and when: fixed tables that one thread writes and others search without a lock.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "identity.h"
+
+namespace simaai::latency {
+
+/// A relaxed atomic that can be written and read as a plain value.
+using Word = std::atomic<std::uint64_t>;
+
+inline std::uint64_t get(const Word& word) noexcept { return word.load(std::memory_order_relaxed); }
+inline void put(Word& word, std::uint64_t value) noexcept {
+  word.store(value, std::memory_order_relaxed);
+}
+
+/// A copy of an entry.
+struct Entry {
+  FrameTag tag;
+  std::uint64_t entered_ns = 0;
+  std::uint64_t spent_ns = 0; ///< thread time inside the element, once its chain has returned
+  std::uint64_t pointer = 0;
+};
+
+/// Entries of one sink pad by frame id. An entry lives until `window` later frames have come.
+class EntryTable {
+public:
+  // State of an entry: the id shifted by three, and these.
+  static constexpr std::uint64_t kLeft = 1;  ///< a buffer of it has left the element
+  static constexpr std::uint64_t kEnded = 2; ///< its last buffer ended inside the element
+  static constexpr std::uint64_t kAmbiguous =
+      4; ///< a second buffer of the same frame came meanwhile
+  static constexpr unsigned kShift = 3;
+
+  explicit EntryTable(std::size_t window)
+      : mask_(std::bit_ceil(window) - 1), slots_(new Slot[mask_ + 1]) {}
+
+  void enter(const FrameTag& tag, std::uint64_t now_ns, std::uint64_t pointer) noexcept {
+    Slot& slot = slot_of(tag.id);
+    const std::uint64_t old = get(slot.state);
+    const bool twice = old >> kShift == tag.id && (old & (kLeft | kEnded)) == 0;
+    slot.state.store(0, std::memory_order_release); // readers find nothing while it changes
+    std::atomic_thread_fence(std::memory_order_release);
+    put(slot.entered_ns, now_ns);
+    put(slot.spent_ns, 0);
+    put(slot.pointer, pointer);
+    put(slot.origin_ns, tag.origin_ns);
+    put(slot.origin, std::uint64_t{tag.origin_pad} << 1 | (tag.measured ? 1U : 0U));
+    slot.state.store(tag.id << kShift | (twice ? kAmbiguous : 0), std::memory_order_release);
+  }
+
+  /// State of the entry; 0 where there is none.
+  [[nodiscard]] std::uint64_t find(std::uint64_t id, Entry& entry) const noexcept {
+    const Slot& slot = slot_of(id);
+    const std::uint64_t state = slot.state.load(std::memory_order_acquire);
+    if (state >> kShift != id)
+      return 0;
+    const std::uint64_t origin = get(slot.origin);
+    entry.tag = {id, get(slot.origin_ns), static_cast<std::uint32_t>(origin >> 1), origin % 2 == 1};
+    entry.entered_ns = get(slot.entered_ns);
+    entry.spent_ns = get(slot.spent_ns);
+    entry.pointer = get(slot.pointer);
+    std::atomic_thread_fence(std::memory_order_acquire);
+    return get(slot.state) >> kShift == id ? state : 0;
+  }
+
+  [[nodiscard]] std::uint64_t state_of(std::uint64_t id) const noexcept {
+    const std::uint64_t state = slot_of(id).state.load(std::memory_order_acquire);
+    return state >> kShift == id ? state : 0;
+  }
+
+  /// Adds and removes flags of an entry. Returns its state before; 0 where there is none.
+  std::uint64_t mark(std::uint64_t id, std::uint64_t add, std::uint64_t remove) noexcept {
+    Slot& slot = slot_of(id);
+    std::uint64_t state = slot.state.load(std::memory_order_acquire);
+    while (state >> kShift == id) {
+      if (slot.state.compare_exchange_weak(state, (state | add) & ~remove,
+                                           std::memory_order_acq_rel))
+        return state;
+    }
+    return 0;
+  }
+
+  void set_spent(std::uint64_t id, std::uint64_t spent_ns) noexcept {
+    Slot& slot = slot_of(id);
+    if (get(slot.state) >> kShift == id)
+      put(slot.spent_ns, spent_ns);
+  }
+
+private:
+  struct Slot {
+    Word state{0};
+    Word entered_ns{0};
+    Word spent_ns{0};
+    Word pointer{0};
+    Word origin_ns{0};
+    Word origin{0};
+  };
+
+  [[nodiscard]] Slot& slot_of(std::uint64_t id) const noexcept { return slots_[id & mask_]; }
+
+  std::size_t mask_;
+  std::unique_ptr<Slot[]> slots_;
+};
+
+/// Frame ids by another name: a timestamp, or the address of a buffer.
+class AliasTable {
+public:
+  explicit AliasTable(std::size_t window)
+      : shift_(64 - static_cast<unsigned>(std::bit_width(std::bit_ceil(window)) - 1)),
+        slots_(new Slot[std::bit_ceil(window)]) {}
+
+  struct Found {
+    std::uint64_t id = 0; ///< 0: the name is not known
+    bool ambiguous = false;
+  };
+
+  void insert(std::uint64_t name, std::uint64_t id, bool ambiguous) noexcept {
+    Slot& slot = slot_of(name);
+    slot.name.store(~std::uint64_t{0}, std::memory_order_release);
+    std::atomic_thread_fence(std::memory_order_release);
+    put(slot.id, id << 1 | (ambiguous ? 1U : 0U));
+    slot.name.store(name, std::memory_order_release);
+  }
+
+  [[nodiscard]] Found find(std::uint64_t name) const noexcept {
+    const Slot& slot = slot_of(name);
+    if (slot.name.load(std::memory_order_acquire) != name)
+      return {};
+    const std::uint64_t id = get(slot.id);
+    std::atomic_thread_fence(std::memory_order_acquire);
+    return get(slot.name) == name ? Found{id >> 1, id % 2 == 1} : Found{};
+  }
+
+  // Names of both kinds in one table: addresses are even.
+  static std::uint64_t of_timestamp(std::uint64_t timestamp) noexcept { return timestamp << 1 | 1; }
+  static std::uint64_t of_pointer(std::uint64_t pointer) noexcept { return pointer; }
+
+private:
+  struct Slot {
+    Word name{~std::uint64_t{0}};
+    Word id{0};
+  };
+
+  [[nodiscard]] Slot& slot_of(std::uint64_t name) const noexcept {
+    constexpr std::uint64_t kGolden = 0x9E3779B97F4A7C15U;
+    return slots_[static_cast<std::size_t>((name * kGolden) >> shift_)];
+  }
+
+  unsigned shift_;
+  std::unique_ptr<Slot[]> slots_;
+};
+
+/// The latest arrivals of a sink pad in their order, for elements that combine several inputs.
+class ArrivalRing {
+public:
+  static constexpr std::size_t kDepth = 64;
+
+  void add(std::uint64_t id, std::uint64_t timestamp) noexcept {
+    const std::uint64_t next = get(next_);
+    put(ids_[next % kDepth], id);
+    put(timestamps_[next % kDepth], timestamp);
+    next_.store(next + 1, std::memory_order_release);
+  }
+
+  struct Contribution {
+    std::uint64_t id = 0;
+    bool exact = false;     ///< its timestamp is the one asked for
+    bool bracketed = false; ///< a later arrival lies after the one asked for
+  };
+
+  /// The newest arrival that is not later than `timestamp`.
+  [[nodiscard]] Contribution newest_until(std::uint64_t timestamp) const noexcept {
+    Contribution found;
+    const std::uint64_t next = next_.load(std::memory_order_acquire);
+    for (std::uint64_t back = 1; back <= std::min<std::uint64_t>(next, kDepth); ++back) {
+      const std::size_t at = (next - back) % kDepth;
+      const std::uint64_t stamp = get(timestamps_[at]);
+      if (stamp == kNoTimestamp)
+        continue;
+      if (stamp > timestamp) {
+        found.bracketed = true;
+        continue;
+      }
+      found.id = get(ids_[at]);
+      found.exact = stamp == timestamp;
+      break;
+    }
+    return found;
+  }
+
+private:
+  std::array<Word, kDepth> ids_{};
+  std::array<Word, kDepth> timestamps_{};
+  Word next_{0};
+};
+
+} // namespace simaai::latency

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The table, and the files.
+#include "output.h"
+
+#include <cstdio>
+#include <fstream>
+
+namespace simaai::latency {
+
+namespace {
+
+std::string milliseconds(const std::optional<Stat>& stat, std::uint64_t Stat::*field) {
+  if (!stat)
+    return "n/a";
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3f", static_cast<double>((*stat).*field) / 1e6);
+  return text;
+}
+
+std::string padded(const std::string& text, int width) {
+  char cell[128];
+  std::snprintf(cell, sizeof cell, width < 0 ? "%-*s" : "%*s", width < 0 ? -width : width,
+                text.c_str());
+  return cell;
+}
+
+std::string element_line(const ElementReport& element) {
+  std::string line = "  " + padded(element.name, -24) + " " + padded(element.identity, -12);
+  for (const auto field : {&Stat::p50, &Stat::p95, &Stat::p99, &Stat::max})
+    line += " " + padded(milliseconds(element.residence, field), 9);
+  line += " " + padded(milliseconds(element.waiting, &Stat::p50), 9);
+  line += " " + padded(milliseconds(element.processing, &Stat::p50), 9);
+  line += " " + padded(element.drops ? std::to_string(*element.drops) : "n/a", 7);
+  return line + "\n";
+}
+
+/// NAME-2.EXTENSION for the second report.
+std::string numbered(const std::string& path, unsigned number) {
+  if (number <= 1)
+    return path;
+  const std::size_t slash = path.rfind('/');
+  const std::size_t dot = path.rfind('.');
+  const bool has_extension =
+      dot != std::string::npos && dot != 0 && (slash == std::string::npos || dot > slash + 1);
+  const std::size_t end = has_extension ? dot : path.size();
+  return path.substr(0, end) + "-" + std::to_string(number) + path.substr(end);
+}
+
+std::string write_file(const std::string& path, const std::string& text) {
+  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  file << text;
+  file.close();
+  return file ? "" : "cannot write " + path;
+}
+
+} // namespace
+
+std::string table_text(const Report& report) {
+  std::string text = report.pipeline + "\n  " + padded("times in ms", -24) + " " +
+                     padded("identity", -12) + " " + padded("residence", 9);
+  text += padded("", 30) + " " + padded("waiting", 9) + " " + padded("process", 9) + "\n";
+  text += "  " + padded("element", -24) + " " + padded("", -12);
+  for (const char* head : {"p50", "p95", "p99", "max", "p50", "p50"})
+    text += " " + padded(head, 9);
+  text += " " + padded("drops", 7) + "\n";
+  for (const ElementReport& element : report.elements)
+    text += element_line(element);
+  if (!report.paths.empty())
+    text += "  source to sink\n";
+  for (const PathReport& path : report.paths) {
+    text += "  " + padded(path.origin + " - " + path.sink, -37);
+    for (const auto field : {&Stat::p50, &Stat::p95, &Stat::p99, &Stat::max})
+      text += " " + padded(milliseconds(path.latency, field), 9);
+    text += "   " + std::to_string(path.latency.count) + " frames\n";
+  }
+  return text;
+}
+
+std::string write_outputs(const Outputs& outputs, const Report& report, unsigned number) {
+  if (!outputs.any() || outputs.table == "stderr")
+    std::fputs(table_text(report).c_str(), stderr);
+  struct Form {
+    const std::string& path;
+    std::string (*text)(const Report&);
+  };
+  const Form forms[] = {{outputs.table, &table_text},
+                        {outputs.json, &json_text},
+                        {outputs.csv, &csv_text},
+                        {outputs.html, &html_text},
+                        {outputs.trace, &trace_text}};
+  std::string error;
+  for (const Form& form : forms) {
+    if (form.path.empty() || (form.text == &table_text && form.path == "stderr"))
+      continue;
+    const std::string problem = write_file(numbered(form.path, number), form.text(report));
+    if (error.empty())
+      error = problem;
+  }
+  return error;
+}
+
+} // namespace simaai::latency

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Reports as trace events: one row a thread with the calls, one row an element with the frames in it.
+#include <cstdio>
+#include <map>
+
+#include "json_writer.h"
+#include "output.h"
+
+namespace simaai::latency {
+
+namespace {
+
+constexpr int kThreads = 1; ///< process of the calls
+constexpr int kFrames = 2;  ///< process of the frames
+
+std::string microseconds(std::uint64_t ns) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%llu.%03llu", static_cast<unsigned long long>(ns / 1000),
+                static_cast<unsigned long long>(ns % 1000));
+  return text;
+}
+
+std::string name_event(const char* what, int process, std::uint32_t row, const std::string& name) {
+  return R"({"ph": "M", "name": ")" + std::string(what) +
+         "\", \"pid\": " + std::to_string(process) + ", \"tid\": " + std::to_string(row) +
+         ", \"args\": {\"name\": " + JsonWriter::quoted(name) + "}}";
+}
+
+std::string common(const std::string& name, const char* phase, int process, std::uint32_t row,
+                   std::uint64_t at_ns) {
+  return "{\"name\": " + JsonWriter::quoted(name) + ", \"ph\": \"" + phase +
+         "\", \"pid\": " + std::to_string(process) + ", \"tid\": " + std::to_string(row) +
+         ", \"ts\": " + microseconds(at_ns);
+}
+
+/// Frames in one element overlap, so they are asynchronous events.
+void add_residence(JsonWriter& json, const Span& span, const std::string& element) {
+  const std::string id = ", \"cat\": \"frame\", \"id\": " + std::to_string(span.id);
+  json.raw_item(common(element, "b", kFrames, span.pad, span.begin_ns) + id +
+                ", \"args\": {\"frame\": " + std::to_string(span.id) +
+                ", \"waiting_us\": " + microseconds(span.part_ns) + "}}");
+  json.raw_item(common(element, "e", kFrames, span.pad, span.end_ns) + id + "}");
+}
+
+} // namespace
+
+std::string trace_text(const Report& report) {
+  JsonWriter json;
+  json.open('{');
+  json.value("displayTimeUnit", "ms");
+  json.open("traceEvents", '[');
+  json.raw_item(name_event("process_name", kThreads, 0, report.pipeline + ": threads"));
+  json.raw_item(name_event("process_name", kFrames, 0, report.pipeline + ": frames"));
+  std::map<std::uint32_t, bool> threads;
+  for (const Span& span : report.spans) {
+    if (threads.emplace(span.thread, true).second)
+      json.raw_item(name_event("thread_name", kThreads, span.thread,
+                               "streaming thread " + std::to_string(span.thread)));
+    const PadName& pad = report.pads[span.pad];
+    switch (span.kind) {
+    case SpanKind::Processing:
+      json.raw_item(common(pad.element, "X", kThreads, span.thread, span.begin_ns) +
+                    ", \"dur\": " + microseconds(span.end_ns - span.begin_ns) +
+                    ", \"args\": {\"frame\": " + std::to_string(span.id) +
+                    ", \"own_us\": " + microseconds(span.part_ns) + "}}");
+      break;
+    case SpanKind::Residence:
+      add_residence(json, span, pad.element);
+      break;
+    case SpanKind::Origin:
+    case SpanKind::Arrival:
+      json.raw_item(common(pad.element + (span.kind == SpanKind::Origin ? " begins" : " arrives"),
+                           "i", kThreads, span.thread, span.end_ns) +
+                    ", \"s\": \"t\", \"args\": {\"frame\": " + std::to_string(span.id) + "}}");
+      break;
+    }
+  }
+  json.close(']');
+  json.close('}');
+  return json.text() + "\n";
+}
+
+} // namespace simaai::latency

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Accounting of one pipeline: takes (time, pad, identity), knows nothing of GStreamer.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "distribution.h"
+#include "entry_table.h"
+#include "frame_table.h"
+#include "identity.h"
+#include "span_log.h"
+
+namespace simaai::latency {
+
+struct Settings {
+  std::uint64_t warmup = 0;  ///< frames of each origin that are not recorded
+  std::uint64_t samples = 0; ///< frames of each origin recorded after those; 0: all
+  std::size_t spans = 0;     ///< capacity of the span log; 0: none is kept
+  std::size_t window = 1024; ///< frames of which an element remembers when they entered
+};
+
+enum class Direction : std::uint8_t { Source, Sink };
+
+struct Element;
+class Recorder;
+
+/// A pad and what was recorded at it. Lives as long as its recorder.
+struct Pad {
+  static constexpr std::size_t kOrigins = 4;
+  struct Latency {
+    std::atomic<std::uint32_t> origin{0}; ///< index of the origin pad plus one; 0: free
+    Distribution ns;
+  };
+
+  Recorder* owner = nullptr;
+  Element* element = nullptr;
+  std::string name;
+  Direction direction = Direction::Source;
+  std::uint32_t index = 0;
+
+  Word buffers{0};         ///< buffers that passed, measured or not
+  Word appeared{0};        ///< source pads: frames that began here
+  Word previous_ns{0};     ///< time of the previous buffer; 0: an interval begins
+  Distribution processing; ///< calls into the element through this pad
+
+  // Source pads.
+  std::unique_ptr<Distribution> residence;
+  std::unique_ptr<Distribution> waiting;
+
+  // Sink pads.
+  std::unique_ptr<Distribution> interval; ///< between consecutive buffers
+  std::unique_ptr<EntryTable> entries;
+  std::unique_ptr<AliasTable> aliases;
+  std::unique_ptr<ArrivalRing> arrivals;
+  std::unique_ptr<std::array<Latency, kOrigins>> latency; ///< elements that end streams
+  Word arrived{0};       ///< measured frames, elements that end streams
+  Word other_origins{0}; ///< arrivals whose origin had no place in `latency`
+};
+
+/// An element. Counters are of buffers, measured or not, unless said otherwise.
+struct Element {
+  static constexpr std::size_t kSinks = 64;
+
+  std::string name;
+  std::string factory;
+  bool ends_streams = false; ///< has no source pad and will never have one
+  std::uint32_t index = 0;
+
+  std::array<std::atomic<Pad*>, kSinks> sinks{};
+  std::atomic<std::size_t> sink_count{0};
+
+  std::array<Word, kCarriers> recognised{}; ///< buffers that left, by what they were recognised
+  Word appeared{0};                         ///< buffers that left and never entered
+  Word ambiguous{0};  ///< buffers that left and could have entered at several times
+  Word untagged{0};   ///< buffers that entered without a tag: their end cannot be seen
+  Word ended{0};      ///< measured frames that entered, did not leave and ended
+  Word flushed{0};    ///< the same, thrown away by a flush
+  Word unfinished{0}; ///< the same, when the pipeline was stopped
+};
+
+/// One call into an element that is going on.
+struct Call {
+  Pad* pad = nullptr; ///< null: the callee is not measured, only taken off the caller
+  const void* key = nullptr;
+  std::uint64_t id = 0;
+  std::uint64_t begun_ns = 0;
+  std::uint64_t nested_ns = 0;
+  std::uint32_t buffers = 0;
+  bool measured = false;
+};
+
+/// Calls of one thread, innermost last. Deeper calls than the array holds are not measured.
+struct CallStack {
+  static constexpr std::size_t kDepth = 128;
+  std::array<Call, kDepth> calls;
+  std::size_t depth = 0;
+  std::uint32_t thread = 0;
+
+  /// Makes the innermost call with the key the top one; false where there is none.
+  [[nodiscard]] bool unwind(const void* key) noexcept {
+    // Calls deeper than the array are not kept: the end is taken for that of the innermost one.
+    for (std::size_t at = depth; at > 0; --at) {
+      if (at <= kDepth && calls[at - 1].key != key)
+        continue;
+      depth = at;
+      return true;
+    }
+    return false;
+  }
+
+  [[nodiscard]] Call* top() noexcept {
+    return depth != 0 && depth <= kDepth ? &calls[depth - 1] : nullptr;
+  }
+};
+
+/// Thread-safe; leave, enter, begin, end and the frame_ functions neither lock nor allocate.
+class Recorder {
+public:
+  static constexpr std::size_t kPads = 1024;
+
+  explicit Recorder(const Settings& settings);
+
+  // Topology. Null where there is no place for one more.
+  Element* add_element(std::string name, std::string factory, bool ends_streams);
+  Pad* add_pad(Element& element, std::string name, Direction direction);
+
+  /// A buffer leaves the element of `source`. The result is the frame that it belongs to; the buffer
+  /// should carry it from now on.
+  FrameTag leave(CallStack& stack, std::uint64_t now_ns, Pad& source,
+                 const Identity& identity) noexcept;
+  /// A buffer of frame `tag` enters the element of `sink`. `identity.tag` is empty where the buffer
+  /// does not carry the tag.
+  void enter(CallStack& stack, std::uint64_t now_ns, Pad& sink, const FrameTag& tag,
+             const Identity& identity) noexcept;
+
+  /// A further frame that the buffer stands for left the element of `source` with it.
+  void also_left(Pad* source, std::uint64_t id) noexcept;
+
+  /// A call into `pad` begins and ends on this thread. Calls of which the end was not seen are
+  /// forgotten when one around them ends; an end without its beginning is ignored: `key` tells.
+  static void begin(CallStack& stack, std::uint64_t now_ns, Pad* pad, const FrameTag& tag,
+                    std::uint32_t buffers, const void* key = nullptr) noexcept;
+  static void end(CallStack& stack, std::uint64_t now_ns, const void* key = nullptr) noexcept;
+
+  /// One more or one less buffer carries the frame.
+  void frame_carried(std::uint64_t id) noexcept { frames_.add(id); }
+  void frame_released(std::uint64_t id) noexcept;
+
+  /// What has entered until now may be thrown away without being a drop; intervals begin anew.
+  void flushed() noexcept;
+  /// The same from now on, because the run ends; or no longer, because it begins again.
+  void stopping(bool yes) noexcept { stopping_.store(yes, std::memory_order_relaxed); }
+  /// Intervals begin anew: data pause here without being late.
+  void paused() noexcept;
+
+  [[nodiscard]] const Settings& settings() const noexcept { return settings_; }
+  [[nodiscard]] const SpanLog& log() const noexcept { return log_; }
+  [[nodiscard]] std::vector<const Element*> elements() const;
+  [[nodiscard]] std::vector<const Pad*> pads() const;
+  /// Measured frames that have arrived at the sink that has the fewest; empty without a sink.
+  [[nodiscard]] std::optional<std::uint64_t> arrived() const;
+
+private:
+  struct Match {
+    Entry entry;
+    Pad* pad = nullptr;
+    Carrier carrier = Carrier::Meta;
+    bool ambiguous = false;
+    bool combined = false; ///< made of inputs of several pads
+  };
+
+  void arrive(CallStack& stack, std::uint64_t now_ns, Pad& sink, const FrameTag& tag) noexcept;
+  [[nodiscard]] static Match recognise(const Element& element, const Identity& identity) noexcept;
+  [[nodiscard]] static Match by_tag(const Element& element, const Identity& identity) noexcept;
+  [[nodiscard]] static Match by_alias(const Element& element, std::uint64_t name,
+                                      Carrier carrier) noexcept;
+  [[nodiscard]] static Match combined(const Element& element, std::uint64_t timestamp) noexcept;
+  FrameTag appear(CallStack& stack, std::uint64_t now_ns, Pad& source) noexcept;
+  FrameTag account(CallStack& stack, std::uint64_t now_ns, Pad& source, const Match& match,
+                   const FrameTag& carried) noexcept;
+  void name_by_timestamp(Pad& sink, std::uint64_t id, std::uint64_t timestamp) noexcept;
+  static void note_interval(Pad& pad, std::uint64_t now_ns, bool measured) noexcept;
+
+  Settings settings_;
+  FrameTable frames_;
+  SpanLog log_;
+  Word next_id_{1};
+  Word flush_before_{0};
+  std::atomic<bool> stopping_{false};
+
+  mutable std::mutex topology_; // guards the two deques; readers of pads_ need no lock
+  std::deque<Element> element_store_;
+  std::deque<Pad> pad_store_;
+  std::array<std::atomic<Pad*>, kPads> pads_{};
+  std::atomic<std::size_t> pad_count_{0};
+};
+
+} // namespace simaai::latency

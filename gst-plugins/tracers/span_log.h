@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Every measured interval of a run in storage that is reserved beforehand: exact samples, waterfalls, traces.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+namespace simaai::latency {
+
+enum class SpanKind : std::uint8_t {
+  Origin,     ///< the frame appears at `pad`; begin = end
+  Residence,  ///< in the element of source pad `pad`; `part_ns` of it waiting
+  Processing, ///< in the call into `pad`; `part_ns` of it not in calls further down
+  Arrival,    ///< from its origin to sink pad `pad` of an element that ends the stream
+};
+
+struct Span {
+  std::uint64_t id = 0;
+  std::uint64_t parent = 0; ///< frame that this one was made of, 0: none
+  std::uint64_t begin_ns = 0;
+  std::uint64_t end_ns = 0;
+  std::uint64_t part_ns = 0;
+  std::uint32_t pad = 0;
+  std::uint32_t thread = 0;
+  SpanKind kind = SpanKind::Origin;
+  bool known_part = false; ///< part_ns is valid
+};
+
+class SpanLog {
+public:
+  explicit SpanLog(std::size_t capacity)
+      : capacity_(capacity), spans_(capacity != 0 ? new Span[capacity] : nullptr) {}
+
+  void add(const Span& span) noexcept {
+    if (capacity_ == 0)
+      return;
+    const std::size_t at = next_.fetch_add(1, std::memory_order_relaxed);
+    if (at < capacity_)
+      spans_[at] = span;
+  }
+
+  /// Only while no thread records.
+  [[nodiscard]] std::span<const Span> spans() const noexcept {
+    return {spans_.get(), std::min(next_.load(std::memory_order_acquire), capacity_)};
+  }
+  /// Nothing was lost: figures taken from it are complete.
+  [[nodiscard]] bool complete() const noexcept {
+    return capacity_ != 0 && next_.load(std::memory_order_acquire) <= capacity_;
+  }
+
+private:
+  std::size_t capacity_;
+  std::unique_ptr<Span[]> spans_;
+  std::atomic<std::size_t> next_{0};
+};
+
+} // namespace simaai::latency

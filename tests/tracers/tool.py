@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""simaai-latency from outside: its forms of output, conditions, comparison, and programs that it watches.
+
+usage: tool.py PROGRAM
+"""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PROGRAM = None
+PIPELINE = ("videotestsrc num-buffers=60 ! video/x-raw,format=GRAY8,width=32,height=32 ! identity name=filter "
+            "! queue name=store ! fakesink name=screen")
+
+
+class Tool(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def run_tool(self, *arguments, status=0):
+        result = subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True, timeout=100)
+        self.assertEqual(result.returncode, status, result.stdout + result.stderr)
+        return result.stdout, result.stderr
+
+    def test_forms(self):
+        paths = {form: self.folder / f"a.{form}" for form in ("json", "csv", "html", "trace", "table")}
+        arguments = [word for form, path in paths.items() for word in (f"--{form}", path)]
+        out, _ = self.run_tool("--samples", 20, *arguments, PIPELINE)
+        self.assertIn("filter", out)
+        report = json.loads(paths["json"].read_text())
+        self.assertEqual((report["format"], report["version"], report["unit"]), ("simaai-latency", 1, "ns"))
+        self.assertEqual(report["description"], PIPELINE)
+        elements = {element["name"]: element for element in report["elements"]}
+        self.assertEqual(elements["store"]["residence"]["count"], 20)
+        self.assertTrue(elements["store"]["residence"]["exact"])
+        self.assertIsNone(elements["screen"]["residence"])
+        self.assertEqual(report["paths"][0]["sink"], "screen:sink")
+        self.assertEqual(report["paths"][0]["latency"]["count"], 20)
+        self.assertIn("element,filter,residence,20,", paths["csv"].read_text())
+        self.assertTrue(paths["html"].read_text().startswith("<!DOCTYPE html>"))
+        self.assertIn("filter", paths["table"].read_text())
+        events = json.loads(paths["trace"].read_text())["traceEvents"]
+        begun = [e["id"] for e in events if e["ph"] == "b" and e["name"] == "store"]
+        ended = [e["id"] for e in events if e["ph"] == "e" and e["name"] == "store"]
+        self.assertEqual(len(begun), 20)
+        self.assertEqual(sorted(begun), sorted(ended))
+
+    def test_conditions(self):
+        self.run_tool("--check", "filter.p50<10s", "--check", "total.p99<100s", PIPELINE)
+        _, err = self.run_tool("--check", "filter.p50<1ns", "--check", "filter.drops<1", PIPELINE, status=3)
+        self.assertIn("filter.p50<1ns: FAILS", err)
+        self.assertIn("filter.drops<1: holds (0)", err)
+        _, err = self.run_tool("--check", "screen.p50<10s", PIPELINE, status=3)
+        self.assertIn("n/a", err)
+
+    def test_comparison_and_repeats(self):
+        out, _ = self.run_tool("--samples", 20, "--repeat", 3, "--compare", PIPELINE, PIPELINE)
+        self.assertRegex(out, r"other / first: \d+\.\d+, between .* \(3 pairs\)")
+        out, _ = self.run_tool("--samples", 20, "--repeat", 3, PIPELINE)
+        self.assertIn("source to sink: median of 3 runs", out)
+
+    def test_program(self):
+        page = self.folder / "page.html"
+        _, err = self.run_tool("--html", page, "--check", "filter.p50<10s", "--check", "filter.drops<1", "--",
+                               "gst-launch-1.0", "-q", *PIPELINE.split())
+        self.assertIn("filter", err)
+        self.assertIn("<svg", page.read_text())
+        self.run_tool("--check", "filter.p50<1ns", "--", "gst-launch-1.0", "-q", *PIPELINE.split(), status=3)
+        _, err = self.run_tool("--", "true", status=1)
+        self.assertIn("stopped no pipeline", err)
+        self.run_tool("--", "/no/such/program", status=1)
+
+    def test_refusals(self):
+        for arguments in ((), ("--check", "nonsense", PIPELINE), ("--samples", "many", PIPELINE), ("--speed", PIPELINE),
+                          ("--live", "--", "true")):
+            _, err = self.run_tool(*arguments, status=2)
+            self.assertIn("--help", err)
+        _, err = self.run_tool("videotestsrc ! nosuchelement", status=1)
+        self.assertIn("nosuchelement", err)
+        _, err = self.run_tool("filesrc location=/no/such/file ! fakesink", status=1)
+        self.assertIn("filesrc0", err)
+        self.run_tool("--json", "/no/such/folder/a.json", PIPELINE, status=1)
+
+
+if __name__ == "__main__":
+    PROGRAM = sys.argv.pop(1)
+    unittest.main()

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The parts of simaai-latency that need no pipeline: conditions, ratios, forms of output.
+#include <gtest/gtest.h>
+
+#include "tests/tracers/synthetic.h"
+#include "tools/latency/attach.h"
+#include "tools/latency/check.h"
+#include "tools/latency/ratio.h"
+#include "tracers/output.h"
+#include "tracers/svg.h"
+
+namespace simaai::latency::test {
+namespace {
+
+Report example(const std::string& filter = "filter") {
+  Settings settings;
+  settings.spans = 256;
+  Synthetic line(settings);
+  Pad& src = line.source("camera");
+  Pad& in = line.sink(filter);
+  Pad& out = line.also(in, "src", Direction::Source);
+  Pad& end = line.sink("screen", true);
+  for (std::uint64_t i = 1; i <= 10; ++i) {
+    const FrameTag tag = line.push(1'000'000 * i, src, in, plain());
+    line.push(1'000'000 * i + 100'000, out, end, tagged(tag));
+    line.back(1'000'000 * i + 150'000);
+    line.back(1'000'000 * i + 160'000);
+  }
+  Report report = line.report();
+  report.environment = {{"processor", "one, \"quoted\""}};
+  report.text = "camera ! filter ! screen";
+  return report;
+}
+
+TEST(LatencyChecks, AreRead) {
+  const auto plain_check = parse_check("filter.p50 < 2ms");
+  ASSERT_TRUE(plain_check);
+  EXPECT_EQ(plain_check->subject, "filter");
+  EXPECT_EQ(plain_check->metric, "residence");
+  EXPECT_EQ(plain_check->figure, "p50");
+  EXPECT_EQ(plain_check->bound, 2e6);
+  const auto long_check = parse_check("a.b.waiting.p99>=1.5us");
+  ASSERT_TRUE(long_check);
+  EXPECT_EQ(long_check->subject, "a.b");
+  EXPECT_EQ(long_check->metric, "waiting");
+  EXPECT_EQ(long_check->comparison, Comparison::GreaterOrEqual);
+  EXPECT_EQ(long_check->bound, 1500);
+  ASSERT_TRUE(parse_check("queue0.drops<1"));
+  for (const char* bad : {"", "p50<2ms", "a.p50<2", "a.p50<ms", "a.p51<2ms", "a.p50=2ms", "<2ms",
+                          "a.drops<1ms", "a.p50<-1ms", "a.p50<2m"})
+    EXPECT_FALSE(parse_check(bad)) << bad;
+}
+
+TEST(LatencyChecks, AreJudgedByTheReport) {
+  const Report report = example();
+  const auto result = [&report](const char* text) {
+    const auto check = parse_check(text);
+    return check && holds(*check, value_of(*check, report));
+  };
+  EXPECT_TRUE(result("filter.p50<=100us"));
+  EXPECT_FALSE(result("filter.p50<100us"));
+  EXPECT_TRUE(result("filter.processing.max<=110us"));
+  EXPECT_TRUE(result("filter.waiting.max<1ns"));
+  EXPECT_TRUE(result("filter.drops<1"));
+  EXPECT_TRUE(result("total.p50<=100us"));
+  EXPECT_FALSE(result("total.p50<100us"));
+  EXPECT_TRUE(result("total.max>99us"));
+  EXPECT_TRUE(result("screen.processing.p50<=50us"));
+  EXPECT_FALSE(result("screen.p50<1s")) << "a sink has no residence: not known is not met";
+  EXPECT_FALSE(result("nobody.p50<1s"));
+}
+
+TEST(LatencyRatio, IntervalsAreOrderStatistics) {
+  const Ratio seven = ratio_of({1.3, 1.0, 1.1, 1.2, 0.9, 1.4, 1.5});
+  EXPECT_EQ(seven.median, 1.2);
+  EXPECT_EQ(seven.low, 0.9);
+  EXPECT_EQ(seven.high, 1.5);
+  EXPECT_NEAR(seven.coverage, 1 - 2.0 / 128, 1e-12);
+  const Ratio nine = ratio_of({1, 2, 3, 4, 5, 6, 7, 8, 9});
+  EXPECT_EQ(nine.low, 2);
+  EXPECT_EQ(nine.high, 8);
+  EXPECT_NEAR(nine.coverage, 1 - 2.0 * 10 / 512, 1e-12);
+  EXPECT_EQ(ratio_of({2.0}).coverage, 0);
+  EXPECT_EQ(median_of({4, 1, 3, 2}), 2.5);
+}
+
+TEST(LatencyOutput, CsvKeepsTheFigures) {
+  const Report report = example();
+  const Report read = read_csv(csv_text(report));
+  ASSERT_EQ(read.elements.size(), report.elements.size());
+  for (std::size_t i = 0; i < report.elements.size(); ++i) {
+    const ElementReport& was = report.elements[i];
+    const ElementReport& is = read.elements[i];
+    EXPECT_EQ(is.name, was.name);
+    EXPECT_EQ(is.drops, was.drops);
+    ASSERT_EQ(is.residence.has_value(), was.residence.has_value());
+    if (was.residence) {
+      EXPECT_EQ(is.residence->p50, was.residence->p50);
+      EXPECT_EQ(is.residence->max, was.residence->max);
+      EXPECT_EQ(is.residence->exact, was.residence->exact);
+    }
+  }
+  ASSERT_EQ(read.paths.size(), 1U);
+  EXPECT_EQ(read.paths[0].origin, "camera:src");
+  EXPECT_EQ(read.paths[0].latency.p95, report.paths[0].latency.p95);
+}
+
+TEST(LatencyOutput, ThePageIsWholeAndLoadsNothing) {
+  const std::string page = html_text(example("filter<&>"));
+  EXPECT_EQ(page.find("<script"), std::string::npos);
+  EXPECT_EQ(page.find("http"), std::string::npos);
+  EXPECT_EQ(page.find("filter<&>"), std::string::npos) << "names are escaped";
+  EXPECT_NE(page.find("filter&lt;&amp;&gt;"), std::string::npos);
+  std::size_t figures = 0;
+  for (std::size_t at = page.find("<svg"); at != std::string::npos; at = page.find("<svg", at + 1))
+    ++figures;
+  EXPECT_EQ(figures, 6U) << "time, histogram, two waterfalls, the stages and their sum";
+}
+
+TEST(LatencyOutput, DurationsHaveTheUnitThatSuitsThem) {
+  EXPECT_EQ(duration_text(0), "0 ");
+  EXPECT_EQ(duration_text(950), "950 ns");
+  EXPECT_EQ(duration_text(1250), "1.25 us");
+  EXPECT_EQ(duration_text(33'400'000), "33.4 ms");
+  EXPECT_EQ(duration_text(2.5e9), "2.5 s");
+}
+
+} // namespace
+} // namespace simaai::latency::test
