@@ -12,9 +12,10 @@
 #include "frame_check.h"
 #include "options.h"
 #include "pipeline_text.h"
-#include "report.h"
 #include "runner.h"
 #include "snapshot.h"
+#include "tracers/gstsimaailatencytracer.h"
+#include "tracers/output.h"
 
 namespace simaai::demo {
 
@@ -22,6 +23,8 @@ namespace {
 
 constexpr int kFailed = 1;
 constexpr int kDecoderMissing = 4;
+/// Intervals of the report: 72 bytes each, enough for thousands of frames.
+constexpr std::size_t kSpans = std::size_t{1} << 18;
 
 int fail(const std::string& reason) {
   std::fprintf(stderr, "simaai-demo: %s\n", reason.c_str());
@@ -115,7 +118,18 @@ std::string save_pictures(const Snapshot& before, const Snapshot& after,
   return error;
 }
 
-int play(const Options& options, const std::string& uri) {
+/// Prints where the time went and writes the page. Returns the reason where that fails.
+std::string show_latency(const Options& options, const latency::Report& report) {
+  std::printf("\n%s", latency::table_text(report).c_str());
+  std::printf("  One frame of %u is compared on the way; the two tile elements carry that time.\n",
+              options.check_every);
+  latency::Outputs outputs;
+  outputs.html = options.output + "/latency.html";
+  std::printf("\npage      %s\n", outputs.html.c_str());
+  return latency::write_outputs(outputs, report, 1);
+}
+
+int play(const Options& options, const std::string& uri, latency::Tracing& tracing) {
   const bool window = want_window(options);
   std::vector<std::string> elements = source_elements(options, uri);
   for (const auto& part : {tensor_elements(options.backend), sink_elements(window)})
@@ -136,10 +150,14 @@ int play(const Options& options, const std::string& uri) {
   before.attach(pad_of(pipeline.get(), "totensor", "sink").get());
   after.attach(pad_of(pipeline.get(), "tovideo", "src").get());
 
+  latency::Settings settings;
+  settings.spans = kSpans;
+  latency::Report report;
+  latency::configure(tracing, settings, [&report](const latency::Report& made) { report = made; });
   const RunResult run = run_pipeline(pipeline.get());
-  const std::string table =
-      cost_table(GST_BIN(pipeline.get()), {"totensor", "casttess", "detesscast", "tovideo"});
   stop_pipeline(pipeline.get());
+  latency::configure(tracing, {}, [](const latency::Report& /*made*/) {});
+  report.text = parse_text(elements);
   if (check.frames() > 0)
     print_results(run, check, window);
   const int status = conclude(run, check);
@@ -148,11 +166,11 @@ int play(const Options& options, const std::string& uri) {
   error = save_pictures(before, after, options.output);
   if (!error.empty())
     return fail("cannot save a picture: " + error);
-  std::printf("\n%s", table.c_str());
-  return 0;
+  error = show_latency(options, report);
+  return error.empty() ? 0 : fail(error);
 }
 
-int run(const Options& options) {
+int run(const Options& options, latency::Tracing& tracing) {
   std::error_code code;
   std::filesystem::create_directories(options.output, code);
   if (code)
@@ -170,7 +188,7 @@ int run(const Options& options) {
     uri = source_uri(options, clip, error);
   if (!error.empty())
     return fail(error);
-  return play(options, uri);
+  return play(options, uri, tracing);
 }
 
 } // namespace
@@ -184,5 +202,8 @@ int main(int argc, char** argv) {
     return status;
   gst_init(nullptr, nullptr);
   gst_pb_utils_init();
-  return simaai::demo::run(*options);
+  // Before any pipeline runs; what is encoded first is not reported.
+  simaai::latency::Tracing& tracing = simaai::latency::start_tracing({});
+  simaai::latency::configure(tracing, {}, [](const simaai::latency::Report& /*made*/) {});
+  return simaai::demo::run(*options, tracing);
 }

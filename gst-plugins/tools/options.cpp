@@ -15,10 +15,10 @@ constexpr const char* kUsage =
     R"(usage: simaai-demo [FILE | URI | /dev/videoN | videotestsrc] [OPTIONS]
 
 Runs video through cast and tessellation and back, compares the numbers bit for bit, saves one
-picture before and after and prints what each stage cost. Without a source a short clip is encoded
-(VP8 in WebM) and played.
+picture before and after, shows where the time went and writes a page about it (simaai-latency does
+the same for any pipeline). Without a source a short clip is encoded (VP8 in WebM) and played.
 
-  --output DIR       folder for clip.webm, before.png and after.png (default: the current one)
+  --output DIR       folder for clip.webm, the pictures and latency.html (default: the current one)
   --frames N         frames taken from a camera or from videotestsrc (default: 300)
   --check-every N    compare one frame of N (default: 5)
   --backend NAME     auto, a65 or ev74 (default: auto)

@@ -14,10 +14,11 @@ demo() {
 well() {
   grep -q "^frames *$1 in" demo.txt
   grep -q "^checked *$2 frames, .* equal" demo.txt
-  for element in simaaivideototensor simaaicasttess simaaidetesscast simaaitensortovideo; do
-    grep -Eq "^ *$element +[0-9.]+ +[0-9.]+ +[0-9.]+$" demo.txt
-    ! grep -Eq "^ *$element +0\.0 " demo.txt
+  for element in totensor casttess detesscast tovideo; do
+    grep -Eq "^ *$element +meta +[0-9.]+ +[0-9.]+ +[0-9.]+ +[0-9.]+ " demo.txt
+    ! grep -Eq "^ *$element +meta +0\.000 " demo.txt
   done
+  grep -q "<svg" latency.html
   for picture in before after; do
     file_starts_with $picture.png '\x89PNG'
   done
