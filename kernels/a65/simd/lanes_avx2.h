@@ -39,6 +39,11 @@ inline void store_128(std::byte* to, __m128i value) noexcept {
   _mm_storeu_si128(static_cast<__m128i*>(static_cast<void*>(to)), value);
 }
 
+/// Past the cache; `to` is aligned to 16.
+inline void stream_128(std::byte* to, __m128i value) noexcept {
+  _mm_stream_si128(static_cast<__m128i*>(static_cast<void*>(to)), value);
+}
+
 [[nodiscard]] inline __m128i load_64(const std::byte* from) noexcept {
   return _mm_loadl_epi64(static_cast<const __m128i*>(static_cast<const void*>(from)));
 }
@@ -137,11 +142,20 @@ template <class Word> [[nodiscard]] Word load_word(const std::byte* from) noexce
                                      _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
 }
 
+/// The byte planes of sixteen channels of four pixels.
+struct FourPlanes {
+  __m256i pixel0;
+  __m256i pixel1;
+  __m256i pixel2;
+  __m256i pixel3;
+};
+
 // Source types: sixteen, eight or the first few channels as BFloat16 in 16-bit lanes, and the byte
 // planes of sixteen, of the first few, and of sixteen in each of four pixels.
 
 struct F32 {
   static constexpr std::int64_t kBytes = 4;
+  static constexpr std::int64_t kStoredBytes = 32;
   static __m256i load_16(const std::byte* from) noexcept { return load_16_f32(from); }
   static __m128i load_8(const std::byte* from) noexcept {
     const __m256i bits = round_f32(load_256(from));
@@ -162,14 +176,15 @@ struct F32 {
   static __m256i planes_some(const std::byte* from, std::int64_t count) noexcept {
     return split_planes(load_some(from, count));
   }
-  static void planes_4x16(const std::byte* from, std::int64_t stride, __m256i* planes) noexcept {
-    for (int pixel = 0; pixel < 4; ++pixel)
-      planes[pixel] = planes_16(from + pixel * stride);
+  static FourPlanes planes_4x16(const std::byte* from, std::int64_t stride) noexcept {
+    return {planes_16(from), planes_16(from + stride), planes_16(from + 2 * stride),
+            planes_16(from + 3 * stride)};
   }
 };
 
 struct BF16 {
   static constexpr std::int64_t kBytes = 2;
+  static constexpr std::int64_t kStoredBytes = 32;
   static __m256i load_16(const std::byte* from) noexcept { return load_256(from); }
   static __m128i load_8(const std::byte* from) noexcept { return load_128(from); }
   static __m256i load_some(const std::byte* from, std::int64_t count) noexcept {
@@ -179,9 +194,9 @@ struct BF16 {
   static __m256i planes_some(const std::byte* from, std::int64_t count) noexcept {
     return split_planes(load_some(from, count));
   }
-  static void planes_4x16(const std::byte* from, std::int64_t stride, __m256i* planes) noexcept {
-    for (int pixel = 0; pixel < 4; ++pixel)
-      planes[pixel] = planes_16(from + pixel * stride);
+  static FourPlanes planes_4x16(const std::byte* from, std::int64_t stride) noexcept {
+    return {planes_16(from), planes_16(from + stride), planes_16(from + 2 * stride),
+            planes_16(from + 3 * stride)};
   }
   /// Sixteen low and sixteen high bytes.
   template <bool kStream> static void put_planes(std::byte* to, __m256i planes) noexcept {
@@ -204,6 +219,7 @@ struct BF16 {
 /// What F32 is as a destination.
 struct ToF32 {
   static constexpr std::int64_t kBytes = 4;
+  static constexpr std::int64_t kStoredBytes = 32;
   /// Sixteen low and sixteen high bytes. Each 128-bit lane gets both bytes of four channels of the
   /// first eight and four of the second eight, then a shuffle spreads either group.
   template <bool kStream> static void put_planes(std::byte* to, __m256i planes) noexcept {
@@ -238,6 +254,7 @@ struct ToF32 {
 
 struct F16 {
   static constexpr std::int64_t kBytes = 2;
+  static constexpr std::int64_t kStoredBytes = 32;
 
   /// The full rule, taken from the scalar kernel.
   static __m256i convert_any(__m256i bits) noexcept {
@@ -300,18 +317,18 @@ struct F16 {
   static __m256i planes_some(const std::byte* from, std::int64_t count) noexcept {
     return split_planes(convert_common(load_lanes_16(from, count)));
   }
-  static void planes_4x16(const std::byte* from, std::int64_t stride, __m256i* planes) noexcept {
-    __m256i bits[4];
-    for (int pixel = 0; pixel < 4; ++pixel)
-      bits[pixel] = load_256(from + pixel * stride);
-    const __m256i most = _mm256_max_epu16(_mm256_max_epu16(class_of(bits[0]), class_of(bits[1])),
-                                          _mm256_max_epu16(class_of(bits[2]), class_of(bits[3])));
+  static FourPlanes planes_4x16(const std::byte* from, std::int64_t stride) noexcept {
+    const __m256i bits0 = load_256(from);
+    const __m256i bits1 = load_256(from + stride);
+    const __m256i bits2 = load_256(from + 2 * stride);
+    const __m256i bits3 = load_256(from + 3 * stride);
+    const __m256i most = _mm256_max_epu16(_mm256_max_epu16(class_of(bits0), class_of(bits1)),
+                                          _mm256_max_epu16(class_of(bits2), class_of(bits3)));
     if (all_normal(most))
-      for (int pixel = 0; pixel < 4; ++pixel)
-        planes[pixel] = split_planes(convert_normal(bits[pixel]));
-    else
-      for (int pixel = 0; pixel < 4; ++pixel)
-        planes[pixel] = split_planes(convert_common(bits[pixel]));
+      return {split_planes(convert_normal(bits0)), split_planes(convert_normal(bits1)),
+              split_planes(convert_normal(bits2)), split_planes(convert_normal(bits3))};
+    return {split_planes(convert_common(bits0)), split_planes(convert_common(bits1)),
+            split_planes(convert_common(bits2)), split_planes(convert_common(bits3))};
   }
 };
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Tile row kernels for AVX2. Integer lanes only. Built with -mavx2, so nothing here may be an inline
 // function shared with other levels: tails go to the scalar kernels instead.
+#include "a65/simd/isa_avx2.h"
 #include "a65/simd/lanes_avx2.h"
 #include "a65/simd/linear_rows.h"
 #include "a65/simd/panel_by_rows.h"
+#include "a65/simd/panel_rows.h"
 #include "a65/simd/row_table.h"
 
 namespace simaai::kernels::a65::detail {
@@ -60,85 +62,43 @@ template <class From, TileRowFn kScalar> void write_tiled_row(const TileRow& row
   }
 }
 
-/// Leading runs of exactly 16 channels.
-[[nodiscard]] std::int64_t whole_runs_of_16(const TilePanel& panel) noexcept {
-  if (panel.row.channels != 16)
-    return 0;
-  return panel.last_channels == 16 ? panel.runs : panel.runs - 1;
-}
-
-/// All runs of `kPixels` pixels, 1 or 4, where each run stores 16 channels.
-template <class From, bool kStream, std::size_t kPixels>
-void write_runs_of_16(const TilePanel& panel, const std::byte* src, std::byte* dst) noexcept {
-  const std::int64_t stride = panel.row.pixel_stride_bytes;
-  const std::int64_t whole = whole_runs_of_16(panel);
-  std::int64_t run = 0;
-  for (; run < whole; ++run) {
-    __m256i planes[kPixels];
-    if constexpr (kPixels == 4)
-      From::planes_4x16(src, stride, planes);
-    else
-      planes[0] = From::planes_16(src);
-    for (std::size_t pixel = 0; pixel < kPixels; ++pixel)
-      put_256<kStream>(dst + 32 * pixel, planes[pixel]);
-    src += 16 * From::kBytes;
-    dst += panel.run_tile_bytes;
-  }
-  for (; run < panel.runs; ++run) {
-    const std::int64_t channels = run + 1 < panel.runs ? panel.row.channels : panel.last_channels;
-    for (std::size_t pixel = 0; pixel < kPixels; ++pixel)
-      put_256<kStream>(
-          dst + 32 * pixel,
-          From::planes_some(src + static_cast<std::int64_t>(pixel) * stride, channels));
-    src += channels * From::kBytes;
-    dst += panel.run_tile_bytes;
+/// One padded pixel of more than 16 stored channels, with 16-byte stores that may bypass the cache.
+template <class From>
+void stream_padded_pixel(const std::byte* src, std::byte* dst, std::int64_t channels,
+                         std::int64_t stored) noexcept {
+  for (std::int64_t c = 0; c < channels; c += 16) {
+    const std::byte* from = src + c * From::kBytes;
+    const __m256i planes =
+        channels - c >= 16 ? From::planes_16(from) : From::planes_some(from, channels - c);
+    stream_128(dst + c, _mm256_castsi256_si128(planes));
+    stream_128(dst + stored + c, _mm256_extracti128_si256(planes, 1));
   }
 }
 
-template <class From, bool kStream> void write_panel_of_16(const TilePanel& panel) noexcept {
-  const TileRow& row = panel.row;
-  const std::byte* src = row.src;
-  for (std::int64_t segment = 0; segment < panel.segments; ++segment) {
-    std::byte* dst = row.dst + segment * panel.segment_tile_bytes;
-    std::int64_t p = 0;
-    for (; p + 4 <= row.pixels; p += 4) {
-      write_runs_of_16<From, kStream, 4>(panel, src, dst);
-      src += 4 * row.pixel_stride_bytes;
-      dst += 4 * 32;
-    }
-    for (; p < row.pixels; ++p) {
-      write_runs_of_16<From, kStream, 1>(panel, src, dst);
-      src += row.pixel_stride_bytes;
-      dst += 32;
-    }
-  }
-}
-
-/// Whether every 32-byte store of a panel of 16 stored channels may bypass the cache.
-[[nodiscard]] bool may_stream(const TilePanel& panel) noexcept {
-  const auto places = reinterpret_cast<std::uintptr_t>(panel.row.dst) |
-                      static_cast<std::uintptr_t>(panel.segment_tile_bytes) |
-                      static_cast<std::uintptr_t>(panel.run_tile_bytes);
-  return panel.stream && places % 32 == 0;
+template <class From> void stream_tiled_row(const TileRow& row) noexcept {
+  for (std::int64_t p = 0; p < row.pixels; ++p)
+    stream_padded_pixel<From>(row.src + p * row.pixel_stride_bytes,
+                              row.dst + p * 2 * row.stored_channels, row.channels,
+                              row.stored_channels);
 }
 
 template <class From, TileRowFn kScalar> void write_tiled(const TilePanel& panel) noexcept {
-  if (panel.row.stored_channels != 16)
-    write_by_rows<write_tiled_row<From, kScalar>>(panel);
-  else if (may_stream(panel))
-    write_panel_of_16<From, true>(panel);
+  if (panel.row.stored_channels == 16)
+    PanelRows<Avx2>::write_of_16<From>(panel);
+  else if (panel.stream && panel.row.stored_channels % 16 == 0)
+    write_by_rows<stream_tiled_row<From>>(panel);
   else
-    write_panel_of_16<From, false>(panel);
+    write_by_rows<write_tiled_row<From, kScalar>>(panel);
 }
 
-/// The last `row.pixels - done` pixels; `tile_bytes` is the size of a stored pixel.
-void finish_pixels(const TileRow& row, std::int64_t done, std::int64_t linear_bytes,
-                   std::int64_t tile_bytes, TileRowFn scalar) noexcept {
+/// The last `row.pixels - done` pixels of `src_bytes` and `dst_bytes` each.
+void finish_pixels(const TileRow& row, std::int64_t done, std::int64_t src_bytes,
+                   std::int64_t dst_bytes, TileRowFn scalar) noexcept {
   if (done == row.pixels)
     return;
   TileRow rest = row;
-  rest.src += done * linear_bytes;
-  rest.dst += done * tile_bytes;
+  rest.src += done * src_bytes;
+  rest.dst += done * dst_bytes;
   rest.pixels -= done;
   scalar(rest);
 }
@@ -162,7 +122,8 @@ struct FourPixels {
   return {first, _mm_alignr_epi8(load_64(from + 16), first, 12)};
 }
 
-template <class From> void write_pad16_c3(const TileRow& row, TileRowFn scalar) noexcept {
+template <class From, bool kStream, TileRowFn kScalar>
+void write_pad16_c3_row(const TileRow& row) noexcept {
   constexpr char kNone = -128;
   const __m256i even =
       _mm256_setr_epi8(0, 2, 4, kNone, kNone, kNone, kNone, kNone, kNone, kNone, kNone, kNone,
@@ -178,19 +139,21 @@ template <class From> void write_pad16_c3(const TileRow& row, TileRowFn scalar) 
     const __m256i first = _mm256_broadcastsi128_si256(pixels.first);
     const __m256i second = _mm256_broadcastsi128_si256(pixels.second);
     std::byte* dst = row.dst + p * 32;
-    store_256(dst, _mm256_shuffle_epi8(first, even));
-    store_256(dst + 32, _mm256_shuffle_epi8(first, odd));
-    store_256(dst + 64, _mm256_shuffle_epi8(second, even));
-    store_256(dst + 96, _mm256_shuffle_epi8(second, odd));
+    put_256<kStream>(dst, _mm256_shuffle_epi8(first, even));
+    put_256<kStream>(dst + 32, _mm256_shuffle_epi8(first, odd));
+    put_256<kStream>(dst + 64, _mm256_shuffle_epi8(second, even));
+    put_256<kStream>(dst + 96, _mm256_shuffle_epi8(second, odd));
   }
-  finish_pixels(row, p, 3 * From::kBytes, 32, scalar);
+  finish_pixels(row, p, 3 * From::kBytes, 32, kScalar);
 }
 
-void f32_bf16_pad16_c3_row__avx2(const TileRow& row) noexcept {
-  write_pad16_c3<F32>(row, f32_bf16_pad16_c3_row__scalar);
-}
-void bf16_bf16_pad16_c3_row__avx2(const TileRow& row) noexcept {
-  write_pad16_c3<BF16>(row, bf16_bf16_pad16_c3_row__scalar);
+template <class From, TileRowFn kScalar> void write_pad16_c3(const TilePanel& panel) noexcept {
+  const auto places = reinterpret_cast<std::uintptr_t>(panel.row.dst) |
+                      static_cast<std::uintptr_t>(panel.segment_tile_bytes);
+  if (panel.stream && places % 32 == 0)
+    write_by_rows<write_pad16_c3_row<From, true, kScalar>>(panel);
+  else
+    write_by_rows<write_pad16_c3_row<From, false, kScalar>>(panel);
 }
 
 /// Packed pixels of three channels in three stored ones; anything else is left to `other`.
@@ -257,65 +220,20 @@ void i8_i8_tiled_row__avx2(const TileRow& row) noexcept {
     write_bytes(row.src + p * row.pixel_stride_bytes, row.dst + p * row.stored_channels, row, fill);
 }
 
-// Readers.
-
-[[nodiscard]] __m128i load_32(const std::byte* from) noexcept {
-  return _mm_cvtsi32_si128(load_word<std::int32_t>(from));
+/// Several whole groups of 16 channels a pixel are more than their copy.
+[[nodiscard]] bool is_whole_of_16(const TilePanel& panel) noexcept {
+  return panel.row.stored_channels == 16 && panel.row.channels == 16 && panel.last_channels == 16 &&
+         panel.row.pixel_stride_bytes != 16;
 }
 
-template <class To>
-void read_16(const std::byte* src, std::byte* dst, std::int64_t stored, std::int64_t c) noexcept {
-  const __m128i low = load_128(src + c);
-  const __m128i high = load_128(src + stored + c);
-  To::store_16(dst + c * To::kBytes, _mm_unpacklo_epi8(low, high), _mm_unpackhi_epi8(low, high));
-}
-
-template <class To>
-void read_8(const std::byte* src, std::byte* dst, std::int64_t stored, std::int64_t c) noexcept {
-  To::store_8(dst + c * To::kBytes, _mm_unpacklo_epi8(load_64(src + c), load_64(src + stored + c)));
-}
-
-template <class To>
-void read_4(const std::byte* src, std::byte* dst, std::int64_t stored, std::int64_t c) noexcept {
-  To::store_4(dst + c * To::kBytes, _mm_unpacklo_epi8(load_32(src + c), load_32(src + stored + c)));
-}
-
-/// Fewer than four channels.
-template <class To>
-void read_few(const std::byte* src, std::byte* dst, std::int64_t channels,
-              std::int64_t stored) noexcept {
-  for (std::int64_t c = 0; c < channels; ++c)
-    To::store_1(dst + c * To::kBytes, src[c], src[stored + c]);
-}
-
-/// One pixel of 4 channels or more; the last group overlaps the one before.
-template <class To>
-void read_pixel(const std::byte* src, std::byte* dst, std::int64_t channels,
-                std::int64_t stored) noexcept {
-  if (channels >= 16) {
-    std::int64_t c = 0;
-    for (; c + 16 <= channels; c += 16)
-      read_16<To>(src, dst, stored, c);
-    if (c < channels)
-      read_16<To>(src, dst, stored, channels - 16);
-  } else if (channels >= 8) {
-    read_8<To>(src, dst, stored, 0);
-    read_8<To>(src, dst, stored, channels - 8);
-  } else {
-    read_4<To>(src, dst, stored, 0);
-    read_4<To>(src, dst, stored, channels - 4);
-  }
-}
-
-/// One pixel of any number of channels.
-template <class To>
-void read_some(const std::byte* src, std::byte* dst, std::int64_t channels,
-               std::int64_t stored) noexcept {
-  if (channels < 4)
-    read_few<To>(src, dst, channels, stored);
+void write_i8_tiled(const TilePanel& panel) noexcept {
+  if (is_whole_of_16(panel))
+    PanelRows<Avx2>::write_of_16<I8>(panel);
   else
-    read_pixel<To>(src, dst, channels, stored);
+    write_by_rows<i8_i8_tiled_row__avx2>(panel);
 }
+
+// Readers.
 
 template <class To, TileRowFn kScalar> void read_tiled_row(const TileRow& row) noexcept {
   if (row.channels < 4) {
@@ -331,58 +249,75 @@ template <class To, TileRowFn kScalar> void read_tiled_row(const TileRow& row) n
   }
 }
 
-/// All runs of `kPixels` pixels, 1 or 4, where each run stores 16 channels.
-template <class To, bool kStream, std::size_t kPixels>
-void read_runs_of_16(const TilePanel& panel, const std::byte* src, std::byte* dst) noexcept {
-  const std::int64_t stride = panel.row.pixel_stride_bytes;
-  const std::int64_t whole = whole_runs_of_16(panel);
-  std::int64_t run = 0;
-  for (; run < whole; ++run) {
-    for (std::size_t pixel = 0; pixel < kPixels; ++pixel)
-      To::template put_planes<kStream>(dst + static_cast<std::int64_t>(pixel) * stride,
-                                       load_256(src + 32 * pixel));
-    src += panel.run_tile_bytes;
-    dst += 16 * To::kBytes;
-  }
-  for (; run < panel.runs; ++run) {
-    const std::int64_t channels = run + 1 < panel.runs ? panel.row.channels : panel.last_channels;
-    for (std::size_t pixel = 0; pixel < kPixels; ++pixel)
-      read_some<To>(src + 32 * pixel, dst + static_cast<std::int64_t>(pixel) * stride, channels,
-                    16);
-    src += panel.run_tile_bytes;
-    dst += channels * To::kBytes;
-  }
-}
-
-template <class To, bool kStream> void read_panel_of_16(const TilePanel& panel) noexcept {
-  const TileRow& row = panel.row;
-  std::byte* dst = row.dst;
-  for (std::int64_t segment = 0; segment < panel.segments; ++segment) {
-    const std::byte* src = row.src + segment * panel.segment_tile_bytes;
-    std::int64_t p = 0;
-    for (; p + 4 <= row.pixels; p += 4) {
-      read_runs_of_16<To, kStream, 4>(panel, src, dst);
-      src += 4 * 32;
-      dst += 4 * row.pixel_stride_bytes;
-    }
-    for (; p < row.pixels; ++p) {
-      read_runs_of_16<To, kStream, 1>(panel, src, dst);
-      src += 32;
-      dst += row.pixel_stride_bytes;
-    }
-  }
-}
-
 template <class To, TileRowFn kScalar> void read_tiled(const TilePanel& panel) noexcept {
-  const TileRow& row = panel.row;
-  const auto places = reinterpret_cast<std::uintptr_t>(row.dst) |
-                      static_cast<std::uintptr_t>(row.pixel_stride_bytes);
-  if (row.stored_channels != 16)
-    read_by_rows<read_tiled_row<To, kScalar>>(panel);
-  else if (panel.stream && places % 32 == 0)
-    read_panel_of_16<To, true>(panel);
+  if (panel.row.stored_channels == 16)
+    PanelRows<Avx2>::read_of_16<To>(panel);
   else
-    read_panel_of_16<To, false>(panel);
+    read_by_rows<read_tiled_row<To, kScalar>>(panel);
+}
+
+/// Four pixels of three channels, 16 or 3 stored, as two a 128-bit lane: their low bytes at 0 and
+/// 4 (or 0 and 6), their high bytes at 8 and 12 (or 3 and 9) of the lane.
+[[nodiscard]] __m256i load_padded_c3(const std::byte* from) noexcept {
+  const __m256i first = _mm256_unpacklo_epi32(load_256(from), load_256(from + 32));
+  const __m256i second = _mm256_unpacklo_epi32(load_256(from + 64), load_256(from + 96));
+  return _mm256_permute4x64_epi64(_mm256_unpacklo_epi64(first, second), 0xd8);
+}
+
+[[nodiscard]] __m256i load_compact_c3(const std::byte* from) noexcept {
+  // The upper lane holds bytes 8 to 23: its pixels start at 4 and 10.
+  const __m256i bytes = _mm256_set_m128i(load_128(from + 8), load_128(from));
+  constexpr char kNone = -128;
+  const __m256i places =
+      _mm256_setr_epi8(0, 1, 2, kNone, 6, 7, 8, kNone, 3, 4, 5, kNone, 9, 10, 11, kNone, 4, 5, 6,
+                       kNone, 10, 11, 12, kNone, 7, 8, 9, kNone, 13, 14, 15, kNone);
+  return _mm256_shuffle_epi8(bytes, places);
+}
+
+/// Twelve values: the first four, two, and the last two of the lower lane's pixels and so on are
+/// put together from two shuffles.
+void store_c3(std::byte* to, __m256i pixels, ToF32 /*type*/) noexcept {
+  constexpr char kNone = -128;
+  const __m256i outer = _mm256_setr_epi8(
+      kNone, kNone, 0, 8, kNone, kNone, 1, 9, kNone, kNone, 2, 10, kNone, kNone, 4, 12, // 0 to 3
+      kNone, kNone, 0, 8, kNone, kNone, 1, 9, kNone, kNone, kNone, kNone, kNone, kNone, kNone,
+      kNone); // 6 and 7
+  const __m256i inner = _mm256_setr_epi8(
+      kNone, kNone, 5, 13, kNone, kNone, 6, 14, kNone, kNone, kNone, kNone, kNone, kNone, kNone,
+      kNone, // 4 and 5
+      kNone, kNone, 2, 10, kNone, kNone, 4, 12, kNone, kNone, 5, 13, kNone, kNone, 6,
+      14); // 8 to 11
+  const __m256i first = _mm256_shuffle_epi8(pixels, outer);
+  const __m256i second = _mm256_shuffle_epi8(pixels, inner);
+  store_128(to, _mm256_castsi256_si128(first));
+  store_128(to + 16,
+            _mm_unpacklo_epi64(_mm256_castsi256_si128(second), _mm256_extracti128_si256(first, 1)));
+  store_128(to + 32, _mm256_extracti128_si256(second, 1));
+}
+
+void store_c3(std::byte* to, __m256i pixels, BF16 /*type*/) noexcept {
+  constexpr char kNone = -128;
+  const __m256i pairs =
+      _mm256_setr_epi8(0, 8, 1, 9, 2, 10, 4, 12, 5, 13, 6, 14, kNone, kNone, kNone, kNone, 0, 8, 1,
+                       9, 2, 10, 4, 12, 5, 13, 6, 14, kNone, kNone, kNone, kNone);
+  const __m256i lanes = _mm256_shuffle_epi8(pixels, pairs);
+  const __m128i second = _mm256_extracti128_si256(lanes, 1);
+  store_128(to, _mm_or_si128(_mm256_castsi256_si128(lanes), _mm_slli_si128(second, 12)));
+  store_64(to + 16, _mm_srli_si128(second, 4));
+}
+
+/// Packed pixels of three channels in three or sixteen stored ones; others are left to `kScalar`.
+template <class To, TileRowFn kScalar> void read_c3_row(const TileRow& row) noexcept {
+  const bool padded = row.stored_channels == 16;
+  const bool packed = row.pixel_stride_bytes == 3 * To::kBytes;
+  std::int64_t p = 0;
+  if (padded && packed)
+    for (; p + 4 <= row.pixels; p += 4)
+      store_c3(row.dst + p * 3 * To::kBytes, load_padded_c3(row.src + p * 32), To{});
+  else if (row.stored_channels == 3 && packed)
+    for (; p + 4 <= row.pixels; p += 4)
+      store_c3(row.dst + p * 3 * To::kBytes, load_compact_c3(row.src + p * 6), To{});
+  finish_pixels(row, p, 2 * row.stored_channels, row.pixel_stride_bytes, kScalar);
 }
 
 void bf16_f32_untiled_c1_row__avx2(const TileRow& row) noexcept {
@@ -409,24 +344,33 @@ void i8_i8_untiled_row__avx2(const TileRow& row) noexcept {
   }
 }
 
+void read_i8_untiled(const TilePanel& panel) noexcept {
+  if (is_whole_of_16(panel))
+    PanelRows<Avx2>::read_of_16<I8>(panel);
+  else
+    read_by_rows<i8_i8_untiled_row__avx2>(panel);
+}
+
 constexpr RowTable kRows{
     .f32_bf16_tiled = write_tiled<F32, f32_bf16_tiled_row__scalar>,
     .f32_bf16_tiled_c1 = write_by_rows<f32_bf16_tiled_c1_row__avx2>,
     .f32_bf16_tiled_c3 = write_by_rows<f32_bf16_tiled_c3_row__avx2>,
     .f32_bf16_channels = write_by_rows<write_tiled_row<F32, f32_bf16_channels_row__scalar>>,
-    .f32_bf16_pad16_c3 = write_by_rows<f32_bf16_pad16_c3_row__avx2>,
+    .f32_bf16_pad16_c3 = write_pad16_c3<F32, f32_bf16_pad16_c3_row__scalar>,
     .f16_bf16_tiled = write_tiled<F16, f16_bf16_tiled_row__scalar>,
     .f16_bf16_channels = write_by_rows<write_tiled_row<F16, f16_bf16_channels_row__scalar>>,
     .bf16_bf16_tiled = write_tiled<BF16, bf16_bf16_tiled_row__scalar>,
     .bf16_bf16_tiled_c3 = write_by_rows<bf16_bf16_tiled_c3_row__avx2>,
     .bf16_bf16_channels = write_by_rows<write_tiled_row<BF16, bf16_bf16_channels_row__scalar>>,
-    .bf16_bf16_pad16_c3 = write_by_rows<bf16_bf16_pad16_c3_row__avx2>,
-    .i8_i8_tiled = write_by_rows<i8_i8_tiled_row__avx2>,
+    .bf16_bf16_pad16_c3 = write_pad16_c3<BF16, bf16_bf16_pad16_c3_row__scalar>,
+    .i8_i8_tiled = write_i8_tiled,
     .i8_i8_channels = write_by_rows<i8_i8_tiled_row__avx2>,
     .bf16_f32_untiled = read_tiled<ToF32, bf16_f32_untiled_row__scalar>,
     .bf16_f32_untiled_c1 = read_by_rows<bf16_f32_untiled_c1_row__avx2>,
+    .bf16_f32_untiled_c3 = read_by_rows<read_c3_row<ToF32, bf16_f32_untiled_c3_row__scalar>>,
     .bf16_bf16_untiled = read_tiled<BF16, bf16_bf16_untiled_row__scalar>,
-    .i8_i8_untiled = read_by_rows<i8_i8_untiled_row__avx2>,
+    .bf16_bf16_untiled_c3 = read_by_rows<read_c3_row<BF16, bf16_bf16_untiled_c3_row__scalar>>,
+    .i8_i8_untiled = read_i8_untiled,
 };
 
 } // namespace

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Panels of contiguous channels, written once for the vector levels. `Isa` supplies what depends on
+// the instruction set; its types are the level's own, so every instance belongs to one level.
+//
+// For a source type From and a destination type To, Isa has, on four pixels or on one:
+//   write_4<kStream>(From, src, src stride, dst)   16 channels to 16 low and 16 high bytes a pixel
+//   write_1<kStream>(From, src, dst)
+//   write_some<kStream>(From, src, channels, dst)  the channels above `channels` are zero
+//   read_4<kStream>(To, src, dst, dst stride)      the way back
+//   read_1<kStream>(To, src, dst)
+//   read_some(To, src, channels, dst)              writes no other channel
+// From and To have kBytes, the width of a linear scalar, and kStoredBytes, that of 16 stored ones.
+// With kStream stores bypass the cache and every place is aligned to kStreamAlignment.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "a65/simd/row_args.h"
+
+namespace simaai::kernels::a65::detail {
+
+template <class Isa> struct PanelRows {
+  /// Leading runs of exactly 16 channels.
+  static std::int64_t whole_runs(const TilePanel& panel) noexcept {
+    if (panel.row.channels != 16)
+      return 0;
+    return panel.last_channels == 16 ? panel.runs : panel.runs - 1;
+  }
+
+  static std::int64_t channels_of(const TilePanel& panel, std::int64_t run) noexcept {
+    return run + 1 < panel.runs ? panel.row.channels : panel.last_channels;
+  }
+
+  /// From this many runs on hardware prefetchers lose the rows of a block of pixels.
+  static constexpr std::int64_t kManyRuns = 8;
+
+  /// Asks for the place of `src` in the next four pixels.
+  static void prefetch_4(const std::byte* src, std::int64_t stride) noexcept {
+    const std::byte* next = src + 4 * stride;
+    __builtin_prefetch(next);
+    __builtin_prefetch(next + stride);
+    __builtin_prefetch(next + 2 * stride);
+    __builtin_prefetch(next + 3 * stride);
+  }
+
+  /// All runs of four pixels.
+  template <class From, bool kStream>
+  static void write_pixels_4(const TilePanel& panel, const std::byte* src,
+                             std::byte* dst) noexcept {
+    const std::int64_t stride = panel.row.pixel_stride_bytes;
+    const std::int64_t whole = whole_runs(panel);
+    const bool ahead = kStream && panel.runs >= kManyRuns;
+    std::int64_t run = 0;
+    for (; run < whole; ++run) {
+      if (ahead)
+        prefetch_4(src, stride);
+      Isa::template write_4<kStream>(From{}, src, stride, dst);
+      src += 16 * From::kBytes;
+      dst += panel.run_tile_bytes;
+    }
+    for (; run < panel.runs; ++run) {
+      const std::int64_t channels = channels_of(panel, run);
+      for (std::int64_t pixel = 0; pixel < 4; ++pixel)
+        Isa::template write_some<false>(From{}, src + pixel * stride, channels,
+                                        dst + pixel * From::kStoredBytes);
+      src += channels * From::kBytes;
+      dst += panel.run_tile_bytes;
+    }
+  }
+
+  /// All runs of one pixel.
+  template <class From>
+  static void write_pixel(const TilePanel& panel, const std::byte* src, std::byte* dst) noexcept {
+    const std::int64_t whole = whole_runs(panel);
+    std::int64_t run = 0;
+    for (; run < whole; ++run) {
+      Isa::template write_1<false>(From{}, src, dst);
+      src += 16 * From::kBytes;
+      dst += panel.run_tile_bytes;
+    }
+    for (; run < panel.runs; ++run) {
+      const std::int64_t channels = channels_of(panel, run);
+      Isa::template write_some<false>(From{}, src, channels, dst);
+      src += channels * From::kBytes;
+      dst += panel.run_tile_bytes;
+    }
+  }
+
+  template <class From, bool kStream> static void write_segments(const TilePanel& panel) noexcept {
+    const TileRow& row = panel.row;
+    const std::byte* src = row.src;
+    for (std::int64_t segment = 0; segment < panel.segments; ++segment) {
+      std::byte* dst = row.dst + segment * panel.segment_tile_bytes;
+      std::int64_t p = 0;
+      for (; p + 4 <= row.pixels; p += 4) {
+        write_pixels_4<From, kStream>(panel, src, dst);
+        src += 4 * row.pixel_stride_bytes;
+        dst += 4 * From::kStoredBytes;
+      }
+      for (; p < row.pixels; ++p) {
+        write_pixel<From>(panel, src, dst);
+        src += row.pixel_stride_bytes;
+        dst += From::kStoredBytes;
+      }
+    }
+  }
+
+  /// Panels of 16 stored channels a run.
+  template <class From> static void write_of_16(const TilePanel& panel) noexcept {
+    const auto places = reinterpret_cast<std::uintptr_t>(panel.row.dst) |
+                        static_cast<std::uintptr_t>(panel.segment_tile_bytes) |
+                        static_cast<std::uintptr_t>(panel.run_tile_bytes);
+    if (panel.stream && places % Isa::kStreamAlignment == 0)
+      write_segments<From, true>(panel);
+    else
+      write_segments<From, false>(panel);
+  }
+
+  /// All runs of four pixels.
+  template <class To, bool kStream>
+  static void read_pixels_4(const TilePanel& panel, const std::byte* src, std::byte* dst) noexcept {
+    const std::int64_t stride = panel.row.pixel_stride_bytes;
+    const std::int64_t whole = whole_runs(panel);
+    std::int64_t run = 0;
+    for (; run < whole; ++run) {
+      Isa::template read_4<kStream>(To{}, src, dst, stride);
+      src += panel.run_tile_bytes;
+      dst += 16 * To::kBytes;
+    }
+    for (; run < panel.runs; ++run) {
+      const std::int64_t channels = channels_of(panel, run);
+      for (std::int64_t pixel = 0; pixel < 4; ++pixel)
+        Isa::read_some(To{}, src + pixel * To::kStoredBytes, channels, dst + pixel * stride);
+      src += panel.run_tile_bytes;
+      dst += channels * To::kBytes;
+    }
+  }
+
+  /// All runs of one pixel.
+  template <class To>
+  static void read_pixel(const TilePanel& panel, const std::byte* src, std::byte* dst) noexcept {
+    const std::int64_t whole = whole_runs(panel);
+    std::int64_t run = 0;
+    for (; run < whole; ++run) {
+      Isa::template read_1<false>(To{}, src, dst);
+      src += panel.run_tile_bytes;
+      dst += 16 * To::kBytes;
+    }
+    for (; run < panel.runs; ++run) {
+      const std::int64_t channels = channels_of(panel, run);
+      Isa::read_some(To{}, src, channels, dst);
+      src += panel.run_tile_bytes;
+      dst += channels * To::kBytes;
+    }
+  }
+
+  template <class To, bool kStream> static void read_segments(const TilePanel& panel) noexcept {
+    const TileRow& row = panel.row;
+    std::byte* dst = row.dst;
+    for (std::int64_t segment = 0; segment < panel.segments; ++segment) {
+      const std::byte* src = row.src + segment * panel.segment_tile_bytes;
+      std::int64_t p = 0;
+      for (; p + 4 <= row.pixels; p += 4) {
+        read_pixels_4<To, kStream>(panel, src, dst);
+        src += 4 * To::kStoredBytes;
+        dst += 4 * row.pixel_stride_bytes;
+      }
+      for (; p < row.pixels; ++p) {
+        read_pixel<To>(panel, src, dst);
+        src += To::kStoredBytes;
+        dst += row.pixel_stride_bytes;
+      }
+    }
+  }
+
+  /// Panels of 16 stored channels a run.
+  template <class To> static void read_of_16(const TilePanel& panel) noexcept {
+    const auto places = reinterpret_cast<std::uintptr_t>(panel.row.dst) |
+                        static_cast<std::uintptr_t>(panel.row.pixel_stride_bytes);
+    if (panel.stream && places % Isa::kStreamAlignment == 0)
+      read_segments<To, true>(panel);
+    else
+      read_segments<To, false>(panel);
+  }
+};
+
+} // namespace simaai::kernels::a65::detail
