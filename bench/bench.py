@@ -14,7 +14,7 @@ from floors import Row, parts
 
 OPERATIONS = ("casttess", "detesscast", "cast", "tess", "detess")
 COLUMNS = (("memcpy", "memcpy"), ("shaped", "best_shaped"), ("oneDNN", "onednn"), ("plain", "plain"), ("Eigen", "eigen"))
-LEVELS = ("scalar", "avx2", "avx512", "neon")
+LEVELS = ("scalar", "avx2", "avx512", "avx512vbmi", "neon")
 
 
 def run_program(program, out, flags, pattern):

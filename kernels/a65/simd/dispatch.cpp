@@ -14,17 +14,48 @@ namespace detail {
 namespace {
 
 struct LevelSet {
-  std::array<Level, 4> levels{};
+  std::array<Level, 5> levels{};
   std::size_t count = 0;
   constexpr void add(Level level) noexcept { levels[count++] = level; }
 };
+
+#if defined(__x86_64__)
+/// Features of the AVX-512 level. Programs that emulate its kernels have them everywhere.
+bool has_avx512() noexcept {
+#if defined(SIMAAI_A65_EMULATED)
+  return true;
+#else
+  return __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512bw") != 0 &&
+         __builtin_cpu_supports("avx512vl") != 0;
+#endif
+}
+
+bool has_avx512vbmi() noexcept {
+#if defined(SIMAAI_A65_EMULATED)
+  return true;
+#else
+  return __builtin_cpu_supports("avx512vbmi") != 0;
+#endif
+}
+
+/// Each level needs what the one below it needs.
+void add_x86_levels(LevelSet* set) noexcept {
+  if (__builtin_cpu_supports("avx2") == 0)
+    return;
+  set->add(Level::Avx2);
+  if (!has_avx512())
+    return;
+  set->add(Level::Avx512);
+  if (has_avx512vbmi())
+    set->add(Level::Avx512Vbmi);
+}
+#endif
 
 LevelSet detect_levels() noexcept {
   LevelSet set;
   set.add(Level::Scalar);
 #if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx2") != 0)
-    set.add(Level::Avx2);
+  add_x86_levels(&set);
 #elif defined(__aarch64__)
   set.add(Level::Neon);
 #endif
@@ -52,8 +83,19 @@ RowTable completed_by(RowTable table, const RowTable& other) noexcept {
 RowTable own_rows(Level level) noexcept {
   switch (level) {
   case Level::Scalar:
-  case Level::Avx512:
     break;
+  case Level::Avx512Vbmi:
+#if defined(__x86_64__)
+    return avx512vbmi_rows();
+#else
+    break;
+#endif
+  case Level::Avx512:
+#if defined(__x86_64__)
+    return avx512_rows();
+#else
+    break;
+#endif
   case Level::Avx2:
 #if defined(__x86_64__)
     return completed_by(avx2_rows(), avx2_linear_rows());
@@ -71,7 +113,17 @@ RowTable own_rows(Level level) noexcept {
 }
 
 Level level_below(Level level) noexcept {
-  return level == Level::Avx512 ? Level::Avx2 : Level::Scalar;
+  switch (level) {
+  case Level::Avx512Vbmi:
+    return Level::Avx512;
+  case Level::Avx512:
+    return Level::Avx2;
+  case Level::Scalar:
+  case Level::Avx2:
+  case Level::Neon:
+    break;
+  }
+  return Level::Scalar;
 }
 
 /// Takes each kernel from the highest level that has it.
@@ -113,6 +165,8 @@ std::string_view level_name(Level level) noexcept {
     return "avx2";
   case Level::Avx512:
     return "avx512";
+  case Level::Avx512Vbmi:
+    return "avx512vbmi";
   case Level::Neon:
     return "neon";
   }
@@ -125,9 +179,9 @@ std::span<const Level> supported_levels() noexcept {
 }
 
 const RowTable& rows_of(Level level) noexcept {
-  static const std::array<RowTable, 4> tables{
+  static const std::array<RowTable, 5> tables{
       complete_rows(Level::Scalar), complete_rows(Level::Avx2), complete_rows(Level::Avx512),
-      complete_rows(Level::Neon)};
+      complete_rows(Level::Avx512Vbmi), complete_rows(Level::Neon)};
   return tables[static_cast<std::size_t>(level)];
 }
 

@@ -12,7 +12,7 @@
 namespace simaai::kernels::a65::detail {
 
 /// Instruction sets. A level builds on the one below it in level_below().
-enum class Level : std::uint8_t { Scalar, Avx2, Avx512, Neon };
+enum class Level : std::uint8_t { Scalar, Avx2, Avx512, Avx512Vbmi, Neon };
 
 /// The kernels of a level. In a level's own table a null entry means "same as the level below"; the
 /// table that rows_of() returns has none.
@@ -45,6 +45,8 @@ SIMAAI_A65_TILE_ROWS(SIMAAI_A65_DECLARE_TILE)
 #if defined(__x86_64__)
 [[nodiscard]] const RowTable& avx2_rows() noexcept;
 [[nodiscard]] const RowTable& avx2_linear_rows() noexcept;
+[[nodiscard]] const RowTable& avx512_rows() noexcept;
+[[nodiscard]] const RowTable& avx512vbmi_rows() noexcept;
 #elif defined(__aarch64__)
 [[nodiscard]] const RowTable& neon_rows() noexcept;
 [[nodiscard]] const RowTable& neon_linear_rows() noexcept;

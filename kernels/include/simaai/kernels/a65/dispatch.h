@@ -8,7 +8,7 @@
 
 namespace simaai::kernels::a65 {
 
-/// Name of the level that prepare() selects from: "scalar", "avx2", "avx512", "neon".
+/// Name of the level that prepare() selects from: "scalar", "avx2", "avx512", "avx512vbmi", "neon".
 ///
 /// The best level of the machine, unless the environment variable SIMAAI_A65_ISA names a lower one
 /// that it supports. Read once, at the first call or the first prepare(). A name that is unknown or
