@@ -43,7 +43,8 @@ public:
       if (axis != plan.column_axis)
         outer_left_ *= plan.axes[axis].extent;
     const std::uint32_t columns = share.end - share.begin;
-    const bool whole = along_.extent <= kPanelElements / at_most(columns, kColumnGroup);
+    const bool whole =
+        std::uint64_t{along_.extent} * at_most(columns, kColumnGroup) <= kPanelElements;
     block_columns_ =
         whole ? at_most(columns, kPanelElements / along_.extent) : at_most(columns, kColumnGroup);
     block_rows_ = whole ? along_.extent : kPanelElements / block_columns_ / kRowUnit * kRowUnit;

@@ -47,7 +47,7 @@ struct Plan {
 };
 
 /// Plans an admitted packet for the workers on offer.
-Plan make_plan(const kernels::wire::Descriptor& packet, std::uint32_t workers) noexcept;
+Plan make_plan(const kernels::wire::Descriptor& d, std::uint32_t workers) noexcept;
 
 /// Coordinates over the axes of a plan with the byte offsets of both ports.
 class Walk {

@@ -34,10 +34,8 @@ template <class Steps> void run_panels(Worker& worker, Steps& steps) noexcept {
       steps.read(panels[other], other, reads[other]);
     worker.wait(reads[slot]);
     worker.wait(writes[slot]);
-    if (worker.ok()) {
-      steps.convert(panels[slot], slot);
-      steps.write(panels[slot], slot, writes[slot]);
-    }
+    steps.convert(panels[slot], slot);
+    steps.write(panels[slot], slot, writes[slot]);
     present = more;
   }
   for (std::uint32_t slot = 0; slot < 2; ++slot) {

@@ -52,6 +52,8 @@ private:
   struct Services; // trampolines
   [[nodiscard]] Ev74Services services();
   void launch(std::uint32_t workers, void (*body)(void*, std::uint32_t), void* argument);
+  /// Reports what of a packet's two spans is not mapped as it must be.
+  [[nodiscard]] bool is_mapped(const Descriptor& packet);
   [[nodiscard]] RunResult result() const;
 
   PortShadow ports_;
@@ -141,6 +143,17 @@ void DeviceModel::Impl::launch(std::uint32_t workers, void (*body)(void*, std::u
   }
 }
 
+bool DeviceModel::Impl::is_mapped(const Descriptor& packet) {
+  const auto check = [this](std::uint64_t address, std::uint64_t bytes, RegionAccess access) {
+    const Resolved found = memory.resolve(address, bytes, access);
+    if (found.host == nullptr)
+      faults_.add(found.fault, 0, address, bytes);
+    return found.host != nullptr;
+  };
+  return check(packet.source_address, packet.source_capacity_bytes, RegionAccess::Read) &&
+         check(packet.destination_address, packet.destination_capacity_bytes, RegionAccess::Write);
+}
+
 RunResult DeviceModel::Impl::result() const {
   RunResult out;
   out.route = route_;
@@ -179,6 +192,12 @@ RunResult DeviceModel::Impl::run(Ev74Entry entry, const void* packet, std::uint3
   }
   const bool valid = readable && kernels::wire::check_geometry(descriptor).ok() &&
                      kernels::wire::check_addresses(descriptor).ok();
+  // A bus error at the first access; nothing as large as the packet claims is prepared for it.
+  if (valid && !is_mapped(descriptor)) {
+    RunResult refused = result();
+    refused.status = EntryStatus::TransferFault;
+    return refused;
+  }
   if (config.checking == Checking::Full)
     ports_.begin(valid ? &descriptor : nullptr);
   const Ev74Services offered = services();

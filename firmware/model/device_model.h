@@ -152,8 +152,9 @@ public:
   /// Removes the region that starts at `address`; false where there is none.
   bool unmap(std::uint64_t address);
 
-  /// Runs one packet to its end. The bytes are copied first and need no alignment. Output is
-  /// written by faulty jobs too, but only inside mapped regions that permit it.
+  /// Runs one packet to its end. The bytes are copied first and need no alignment. A packet whose
+  /// spans are not mapped is a TransferFault at once. Output is written by other faulty jobs, but
+  /// only inside mapped regions that permit it.
   [[nodiscard]] RunResult run(std::span<const std::byte> packet);
 
   /// The same with the packet at its own address and any length: for what the device refuses about

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <cstdlib>
 
+#include "support/generated_count.h"
+
 namespace simaai::test {
 
 struct Effort {
@@ -14,7 +16,8 @@ struct Effort {
 
 inline Effort effort() {
   // NOLINTNEXTLINE(concurrency-mt-unsafe): read before any thread exists
-  return std::getenv("SIMAAI_FIRMWARE_LONG") != nullptr ? Effort{300, 100} : Effort{90, 2};
+  return std::getenv("SIMAAI_FIRMWARE_LONG") != nullptr ? Effort{300, 100}
+                                                        : Effort{generated_count(90), 2};
 }
 
 } // namespace simaai::test

@@ -137,6 +137,25 @@ TEST(ModelDevice, PacketsWithoutAnEntryAreRefused) {
          EntryStatus::MisalignedPacket);
 }
 
+TEST(ModelDevice, SpansThatAreNotMappedAreABusErrorAtOnce) {
+  const auto expect = [](std::uint64_t unmapped, model::FaultKind kind, RegionAccess access) {
+    Job job{ModelConfig{}};
+    ASSERT_TRUE(job.device.unmap(unmapped));
+    if (kind == model::FaultKind::AccessDenied) {
+      ASSERT_TRUE(
+          job.device.map_at(unmapped, job.destination.data(), job.destination.size(), access));
+    }
+    const auto result = job.run([](Worker&, std::byte*) { FAIL() << "the entry was called"; });
+    EXPECT_EQ(result.status, EntryStatus::TransferFault);
+    EXPECT_EQ(result.fault_count, 1U);
+    EXPECT_EQ(result.faults[0].kind, kind);
+    EXPECT_EQ(result.counters, model::Counters{});
+  };
+  expect(Job::kSource, model::FaultKind::Unmapped, RegionAccess::Read);
+  expect(Job::kDestination, model::FaultKind::Unmapped, RegionAccess::Read);
+  expect(Job::kDestination, model::FaultKind::AccessDenied, RegionAccess::Read);
+}
+
 TEST(ModelDevice, CallsFromSeveralThreadsAreServedInTurn) {
   Job job{ModelConfig{}};
   std::byte more[64] = {};

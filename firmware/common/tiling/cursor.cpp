@@ -15,13 +15,13 @@ using kernels::core::TileGeometry;
 
 constexpr std::uint32_t least(std::uint32_t a, std::uint32_t b) noexcept { return a < b ? a : b; }
 
-/// Full tiles of an axis that fit in `*rest` bytes; what they take is subtracted.
+/// Full tiles of an axis before byte `*rest`, which is reduced by them. The partial tile is never
+/// larger than a full one, so the quotient is at most the number of full ones.
 std::int64_t skip(std::int64_t bytes_each, std::int64_t full_tiles, std::uint32_t* rest) noexcept {
   if (full_tiles == 0)
     return 0;
   const auto each = static_cast<std::uint32_t>(bytes_each);
-  const auto full = static_cast<std::uint32_t>(full_tiles);
-  const std::uint32_t tiles = least(*rest / each, full);
+  const std::uint32_t tiles = *rest / each;
   *rest -= tiles * each;
   return tiles;
 }
@@ -119,9 +119,22 @@ bool Cursor::take(std::uint32_t bytes, Fragment& out) noexcept {
   return taken;
 }
 
+/// Rows from here to the end of the plane that can be staged together.
+std::uint32_t Cursor::whole_rows(std::uint32_t bytes) const noexcept {
+  if (!at_row_start() || plan_->staging != Staging::PixelMajor)
+    return 0;
+  const std::uint32_t row = pixel_ / extent_[kAxisW] % extent_[kAxisH];
+  return least(bytes / (extent_[kAxisW] * pixel_bytes_), extent_[kAxisH] - row);
+}
+
 bool Cursor::take_pixels(std::uint32_t bytes, Fragment& out) noexcept {
   const std::uint32_t row_left = extent_[kAxisW] - pixel_ % extent_[kAxisW];
-  out.pixels = least(bytes / pixel_bytes_, row_left);
+  if (const std::uint32_t rows = whole_rows(bytes); rows > 1) {
+    out.rows = rows;
+    out.pixels = rows * extent_[kAxisW];
+  } else {
+    out.pixels = least(bytes / pixel_bytes_, row_left);
+  }
   out.channels = extent_[kAxisC];
   out.stream_bytes = out.pixels * pixel_bytes_;
   pixel_ += out.pixels;

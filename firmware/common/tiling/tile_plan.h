@@ -42,13 +42,14 @@ struct Plan {
 };
 
 /// Plans an admitted packet whose destination is tiled.
-Plan make_plan(const kernels::wire::Descriptor& packet, std::uint32_t workers) noexcept;
+Plan make_plan(const kernels::wire::Descriptor& d, std::uint32_t workers) noexcept;
 
-/// Consecutive pixels of one row of one tile with all their channels; where a pixel exceeds a
-/// panel, channels of one plane of one pixel.
+/// Consecutive pixels of one tile with all their channels: part of a row, or whole rows where
+/// staging is pixel-major. Where a pixel exceeds a panel, channels of one plane of one pixel.
 struct Fragment {
   std::uint32_t source = 0; ///< address of the first value
   std::uint32_t pixels = 0;
+  std::uint32_t rows = 1; ///< that the pixels fill
   std::uint32_t channels = 0;
   std::uint32_t stored = 0;       ///< channels with padding
   std::uint32_t plane = 0;        ///< of a piece
@@ -71,10 +72,19 @@ public:
   /// that it completes, behind which the cursor then stands.
   bool take(std::uint32_t bytes, Fragment& out) noexcept;
 
+  /// True between rows where the next one exceeds `bytes`.
+  [[nodiscard]] bool would_split(std::uint32_t bytes) const noexcept {
+    return at_row_start() && extent_[kernels::core::kAxisW] * pixel_bytes_ > bytes;
+  }
+
 private:
+  [[nodiscard]] bool at_row_start() const noexcept {
+    return pixel_ % extent_[kernels::core::kAxisW] == 0;
+  }
   void enter_tile() noexcept;
   void next_tile() noexcept;
   [[nodiscard]] std::uint32_t source_of(std::uint32_t pixel) const noexcept;
+  [[nodiscard]] std::uint32_t whole_rows(std::uint32_t bytes) const noexcept;
   bool take_pixels(std::uint32_t bytes, Fragment& out) noexcept;
   bool take_piece(std::uint32_t bytes, Fragment& out) noexcept;
 

@@ -10,6 +10,8 @@
 namespace simaai::firmware::tiling {
 namespace {
 
+constexpr std::uint32_t kNearlyFull = kPanelBytes - kPanelBytes / 16;
+
 /// Stages fragments of one plan.
 class Stager {
 public:
@@ -32,6 +34,8 @@ public:
       return;
     switch (plan_.staging) {
     case Staging::PixelMajor:
+      if (f.rows > 1)
+        return read_image(f, to, chain);
       return read_rows(f.source, to, f.pixels, pixel_stride_, f.channels * plan_.width, chain);
     case Staging::ChannelMajor:
       return read_rows(f.source, to, f.channels, channel_stride_, f.pixels * plan_.width, chain);
@@ -53,6 +57,27 @@ private:
       for (std::uint32_t row = 0; row < rows; ++row)
         worker_.read(chain, {source + row * pitch, to + std::size_t{row} * row_bytes, row_bytes});
     }
+  }
+
+  /// Several rows of pixels, which lie packed in the slot: along the axis that needs fewer
+  /// transfers.
+  void read_image(const Fragment& f, std::byte* to, Chain& chain) noexcept {
+    const std::uint32_t columns = f.pixels / f.rows;
+    const std::uint32_t pixel_bytes = f.channels * plan_.width;
+    const std::uint32_t row_bytes = columns * pixel_bytes;
+    const std::uint32_t row_stride = plan_.strides[kernels::core::kAxisH];
+    if (columns == 1 || pixel_stride_ == pixel_bytes)
+      return read_rows(f.source, to, f.rows, row_stride, row_bytes, chain);
+    if (columns < f.rows && row_stride <= kMaxPitchBytes) {
+      for (std::uint32_t column = 0; column < columns; ++column)
+        worker_.read(chain,
+                     {f.source + column * pixel_stride_, to + std::size_t{column} * pixel_bytes,
+                      pixel_bytes, f.rows, row_stride, row_bytes});
+      return;
+    }
+    for (std::uint32_t row = 0; row < f.rows; ++row)
+      read_rows(f.source + row * row_stride, to + std::size_t{row} * row_bytes, columns,
+                pixel_stride_, pixel_bytes, chain);
   }
 
   /// Single values: along the axis that needs fewer transfers.
@@ -106,7 +131,9 @@ public:
     std::uint32_t bytes = 0;
     const std::uint32_t left = end_ - next_;
     const std::uint32_t most = left < plan_.panel_bytes ? left : plan_.panel_bytes;
-    while (bytes < most && cursor_.take(most - bytes, fragment))
+    // A panel that is nearly full ends with a row: a row in two parts costs another transfer.
+    while (bytes < most && !(bytes >= kNearlyFull && cursor_.would_split(most - bytes)) &&
+           cursor_.take(most - bytes, fragment))
       bytes += fragment.stream_bytes;
     next_ += bytes;
     panel.stream_bytes = panel.carried + bytes;

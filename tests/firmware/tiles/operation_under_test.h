@@ -9,6 +9,9 @@ namespace simaai::test {
 /// Its last pair of dtypes stores two bytes a value.
 const TileWriter& writer_under_test();
 
+/// Its native entry.
+Ev74Entry entry_under_test();
+
 /// Slots that docs/firmware.md states.
 std::uint32_t local_bytes_under_test();
 

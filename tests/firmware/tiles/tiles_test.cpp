@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "firmware/effort.h"
+#include "firmware/refusals.h"
 #include "firmware/tiles/operation_under_test.h"
 #include "firmware/tiles/tile_cases.h"
 #include "support/shape_table.h"
@@ -54,9 +55,31 @@ TEST(TileFirmware, ModelShapesAgreeWithTheOracle) {
       DeviceCase on_device(writer_under_test().encode, c);
       model::DeviceModel device(deferred(4, 11));
       ASSERT_TRUE(on_device.run(device)) << row.name;
+      // What is written is nearly as few transfers as panels; what is read is the input once.
+      const model::Counters& counters = on_device.result().counters;
+      const std::uint64_t panels = row.bytes / 8192 + 4;
+      EXPECT_LE(counters.dma_calls_out, panels + panels / 10) << row.name;
+      EXPECT_EQ(counters.dma_bytes_in, on_device.golden().input.size()) << row.name;
       ++ran;
     }
   EXPECT_GE(ran, 10U);
+}
+
+TEST(TileFirmware, EverySixteenBitPatternIsPacked) {
+  for (const DTypePair dtypes : writer_under_test().dtypes) {
+    if (kernels::scalar_bytes(dtypes.from) != 2)
+      continue;
+    oracle::Tensor words{kernels::Shape{1, 16, 64, 64}, dtypes.from, {}};
+    for (std::uint32_t word = 0; word < 65536; ++word)
+      words.bits.push_back(word);
+    for (const auto storage : {ChannelStorage::Compact, ChannelStorage::PadTo16})
+      for (const std::int64_t channels : {64, 17}) {
+        const Case c = image_case(dtypes, {1, 16, 64, 64}, {1, 3, 7, channels}, storage);
+        DeviceCase on_device(writer_under_test().encode, c, golden_of(c, words), {});
+        model::DeviceModel device(deferred(3, 2));
+        ASSERT_TRUE(on_device.run(device));
+      }
+  }
 }
 
 TEST(TileFirmware, GrainFollowsTileAndPixelBytes) {
@@ -113,6 +136,54 @@ TEST(TileFirmware, LocalMemoryIsTheDeclaredSlots) {
   model::DeviceModel device(immediate(1));
   ASSERT_TRUE(c.run(device));
   EXPECT_EQ(c.result().counters.local_bytes, local_bytes_under_test());
+}
+
+/// A small image with pitched rows, whose packet has strides.
+Case pitched_image() {
+  const DTypePair dtypes = writer_under_test().dtypes.back();
+  const std::int64_t width = kernels::scalar_bytes(dtypes.from);
+  Case c = image_case(dtypes, {1, 4, 4, 8}, {1, 2, 4, 8}, ChannelStorage::PadTo16);
+  c.input.layout = Strided{{1024 * width, 100 * width, 8 * width, width}};
+  return c;
+}
+
+TEST(TileRefusals, MalformedPacketsMoveNothing) {
+  const DTypePair dtypes = writer_under_test().dtypes.back();
+  DeviceCase dense(writer_under_test().encode,
+                   image_case(dtypes, {1, 4, 4, 8}, {1, 2, 4, 8}, ChannelStorage::PadTo16));
+  ASSERT_EQ(dense.packet().size(), 168U);
+  expect_malformed_packets_refused(dense, entry_under_test());
+  DeviceCase pitched(writer_under_test().encode, pitched_image());
+  ASSERT_EQ(pitched.packet().size(), 216U);
+  expect_malformed_packets_refused(pitched, entry_under_test());
+}
+
+TEST(TileRefusals, OlderFirmwareRefusesTheFlagOfStrides) {
+  DeviceCase c(writer_under_test().encode, pitched_image());
+  model::ModelConfig config = immediate(2);
+  model::DeviceModel current(config);
+  EXPECT_TRUE(c.run(current));
+  config.supported_flags = 0;
+  model::DeviceModel older(config);
+  EXPECT_TRUE(c.run_leaves_output(older, entry_under_test()));
+  EXPECT_EQ(c.result().status, kernels::wire::EntryStatus::UnsupportedFlags);
+  EXPECT_EQ(c.result().counters, model::Counters{});
+  for (const auto& capability : older.capabilities())
+    EXPECT_EQ(capability.flags, 0U);
+}
+
+TEST(TileFirmware, WholeRowsOfImageTilesArriveTogether) {
+  // Three channels, tiles narrower than the image: rows of a tile are one pitched transfer a panel.
+  const DTypePair dtypes = writer_under_test().dtypes.back();
+  DeviceCase c(writer_under_test().encode,
+               image_case(dtypes, {1, 64, 256, 3}, {1, 32, 128, 3}, ChannelStorage::Compact));
+  model::DeviceModel device(immediate(1));
+  ASSERT_TRUE(c.run(device));
+  const model::Counters& counters = c.result().counters;
+  const std::uint64_t panels = (c.golden().output.size() + 8191) / 8192;
+  EXPECT_LE(counters.dma_calls_out, panels + panels / 10 + 1);
+  EXPECT_LE(counters.dma_calls_in, 2 * counters.dma_calls_out);
+  EXPECT_EQ(counters.dma_bytes_in, c.golden().input.size());
 }
 
 } // namespace
