@@ -99,8 +99,9 @@ template <int kBytes>
   return {{vuzp1q_u8(a, b), vuzp2q_u8(a, b)}};
 }
 
-// Scalar types. load_8: eight as BFloat16 in 16-bit lanes; load_planes: the bytes of sixteen. They
-// advance the pointer. load_pair<W>: W from each of two places in the lowest 2 W lanes, W = 1, 2, 4.
+// Scalar types. load_8: eight as BFloat16 in 16-bit lanes; load_24: three times eight; load_planes:
+// the bytes of sixteen. These advance the pointer. load_pair<W>: W from each of two places in the
+// lowest 2 W lanes, W = 1, 2, 4.
 
 struct F32 {
   static constexpr std::int64_t kBytes = 4;
@@ -113,6 +114,11 @@ struct F32 {
   static uint8x16x2_t load_planes(const std::byte** from) noexcept {
     const uint16x8_t first = load_8(from);
     return split_planes(first, load_8(from));
+  }
+  static uint16x8x3_t load_24(const std::byte** from) noexcept {
+    const uint16x8_t first = load_8(from);
+    const uint16x8_t second = load_8(from);
+    return {{first, second, load_8(from)}};
   }
   template <int kWidth>
   static uint16x8_t load_pair(const std::byte* first, const std::byte* second) noexcept {
@@ -165,6 +171,11 @@ struct BF16 {
     const uint8x16x2_t planes = vld2q_u8(bytes_at(*from));
     *from += 32;
     return planes;
+  }
+  static uint16x8x3_t load_24(const std::byte** from) noexcept {
+    const uint16x8_t first = load_8(from);
+    const uint16x8_t second = load_8(from);
+    return {{first, second, load_8(from)}};
   }
   template <int kWidth>
   static uint16x8_t load_pair(const std::byte* first, const std::byte* second) noexcept {
@@ -233,6 +244,14 @@ struct F16 {
     if (vmaxvq_u16(vmaxq_u16(distance(first), distance(second))) >= 0x7800)
       return split_planes(convert_any(first), convert_any(second));
     return split_planes(convert_normal(first), convert_normal(second));
+  }
+  static uint16x8x3_t load_24(const std::byte** from) noexcept {
+    const uint16x8x3_t bits = BF16::load_24(from);
+    const uint16x8_t most = vmaxq_u16(distance(bits.val[0]), distance(bits.val[1]));
+    if (vmaxvq_u16(vmaxq_u16(most, distance(bits.val[2]))) >= 0x7800)
+      return {{convert_any(bits.val[0]), convert_any(bits.val[1]), convert_any(bits.val[2])}};
+    return {
+        {convert_normal(bits.val[0]), convert_normal(bits.val[1]), convert_normal(bits.val[2])}};
   }
   template <int kWidth>
   static uint16x8_t load_pair(const std::byte* first, const std::byte* second) noexcept {

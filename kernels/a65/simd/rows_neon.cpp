@@ -219,9 +219,9 @@ template <class From> [[nodiscard]] uint8x16_t load_8_bytes(const std::byte** sr
 }
 
 template <class From> [[nodiscard]] uint8x16x3_t load_24_bytes(const std::byte** src) noexcept {
-  const uint8x16_t first = load_8_bytes<From>(src);
-  const uint8x16_t second = load_8_bytes<From>(src);
-  return {{first, second, load_8_bytes<From>(src)}};
+  const uint16x8x3_t lanes = From::load_24(src);
+  return {{vreinterpretq_u8_u16(lanes.val[0]), vreinterpretq_u8_u16(lanes.val[1]),
+           vreinterpretq_u8_u16(lanes.val[2])}};
 }
 
 /// Byte of the values of packed pixels: pixel, channel, plane.

@@ -3,6 +3,7 @@
 // where that stays within the row, as in rows_neon.cpp and rows_neon_read.cpp.
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
 
 #include "a65/simd/lanes_neon.h"
 #include "a65/simd/rows_neon.h"
@@ -35,17 +36,34 @@ void copy_wide(const std::byte* src, std::byte* dst, std::int64_t channels) noex
     vst1q_u8(bytes_at(dst + channels - 16), vld1q_u8(bytes_at(src + channels - 16)));
 }
 
-template <int kWidth>
-void copy_overlapped(const std::byte* src, std::byte* dst, std::int64_t channels) noexcept {
-  const uint8x8_t first = load_low<kWidth>(src);
-  const uint8x8_t last = load_low<kWidth>(src + channels - kWidth);
-  store_lane<kWidth, 0>(dst, vcombine_u8(first, first));
-  store_lane<kWidth, 0>(dst + channels - kWidth, vcombine_u8(last, last));
+/// `kBytes` bytes, 1, 2, 4, 8 or 16, in the lowest lanes.
+template <int kBytes> [[nodiscard]] uint8x16_t load_first(const std::byte* src) noexcept {
+  if constexpr (kBytes == 16)
+    return vld1q_u8(bytes_at(src));
+  else
+    return vcombine_u8(load_low<kBytes>(src), vdup_n_u8(0));
 }
 
-/// One to fifteen bytes.
-void copy_narrow(const std::byte* src, std::byte* dst, std::int64_t channels) noexcept {
-  if (channels >= 8)
+template <int kBytes> void store_first(std::byte* dst, uint8x16_t bytes) noexcept {
+  if constexpr (kBytes == 16)
+    vst1q_u8(bytes_at(dst), bytes);
+  else
+    store_lane<kBytes, 0>(dst, bytes);
+}
+
+/// One to fifteen bytes: the first and the last kWidth of them.
+template <int kWidth>
+void copy_overlapped(const std::byte* src, std::byte* dst, std::int64_t channels) noexcept {
+  const uint8x16_t first = load_first<kWidth>(src);
+  const uint8x16_t last = load_first<kWidth>(src + channels - kWidth);
+  store_first<kWidth>(dst, first);
+  store_first<kWidth>(dst + channels - kWidth, last);
+}
+
+void copy_pixel(const std::byte* src, std::byte* dst, std::int64_t channels) noexcept {
+  if (channels >= 16)
+    copy_wide(src, dst, channels);
+  else if (channels >= 8)
     copy_overlapped<8>(src, dst, channels);
   else if (channels >= 4)
     copy_overlapped<4>(src, dst, channels);
@@ -55,46 +73,70 @@ void copy_narrow(const std::byte* src, std::byte* dst, std::int64_t channels) no
     *dst = *src;
 }
 
-/// A pixel without padding.
-void copy_pixel(const std::byte* src, std::byte* dst, std::int64_t channels) noexcept {
-  if (channels >= 16)
-    copy_wide(src, dst, channels);
+/// Calls `visit` with the smallest width of a vector, as a constant, that holds 1 to 15 channels.
+template <class Visit> void with_width(std::int64_t channels, Visit visit) noexcept {
+  if (channels > 8)
+    visit(std::integral_constant<int, 16>{});
+  else if (channels > 4)
+    visit(std::integral_constant<int, 8>{});
+  else if (channels > 2)
+    visit(std::integral_constant<int, 4>{});
+  else if (channels == 2)
+    visit(std::integral_constant<int, 2>{});
   else
-    copy_narrow(src, dst, channels);
+    visit(std::integral_constant<int, 1>{});
+}
+
+// Padded tiles.
+
+template <int kWidth> void write_padded_exact(TileRow row) noexcept {
+  const uint8x16_t index = overlapped_bytes<kWidth>(row.channels);
+  const uint8x16_t fill = vdupq_n_u8(row.fill);
+  for (; row.pixels > 0; --row.pixels) {
+    const uint8x16_t bytes = join_low<kWidth>(load_low<kWidth>(row.src),
+                                              load_low<kWidth>(row.src + row.channels - kWidth));
+    vst1q_u8(bytes_at(row.dst), vqtbx1q_u8(fill, bytes, index));
+    row.src += row.pixel_stride_bytes;
+    row.dst += 16;
+  }
+}
+
+/// Fewer than sixteen channels in sixteen.
+template <int kWidth> void write_padded_narrow(TileRow row) noexcept {
+  const uint8x16_t fill = vdupq_n_u8(row.fill);
+  const uint8x16_t valid = vcltq_u8(last_bytes(row.channels), vdupq_n_u8(kNone));
+  std::int64_t whole = pixels_within(row.pixels, row.pixel_stride_bytes, row.channels, kWidth);
+  row.pixels -= whole;
+  for (; whole > 0; --whole) {
+    vst1q_u8(bytes_at(row.dst), vbslq_u8(valid, load_first<kWidth>(row.src), fill));
+    row.src += row.pixel_stride_bytes;
+    row.dst += 16;
+  }
+  if constexpr (kWidth > 2)
+    write_padded_exact<kWidth / 2>(row);
 }
 
 void write_padded(const TileRow& row) noexcept {
   const std::int64_t channels = row.channels;
   const std::int64_t full = channels / 16 * 16;
-  const std::int64_t rest = channels - full;
+  if (full == 0) {
+    with_width(channels, [&](auto width) { write_padded_narrow<width()>(row); });
+    return;
+  }
   const uint8x16_t fill = vdupq_n_u8(row.fill);
+  const uint8x16_t index = last_bytes(channels - full);
   const std::byte* src = row.src;
   std::byte* dst = row.dst;
-  std::int64_t p = 0;
-  if (full == 0) {
-    const uint8x16_t valid = vcltq_u8(last_bytes(rest), vdupq_n_u8(kNone));
-    const std::int64_t whole = pixels_within(row.pixels, row.pixel_stride_bytes, channels, 16);
-    for (; p < whole; ++p) {
-      vst1q_u8(bytes_at(dst), vbslq_u8(valid, vld1q_u8(bytes_at(src)), fill));
-      src += row.pixel_stride_bytes;
-      dst += 16;
-    }
-  }
-  const uint8x16_t index = last_bytes(rest);
-  for (; p < row.pixels; ++p) {
-    if (full != 0)
-      copy_groups(src, dst, full);
-    if (rest != 0 && full != 0) {
-      const uint8x16_t end = vld1q_u8(bytes_at(src + channels - 16));
-      vst1q_u8(bytes_at(dst + full), vqtbx1q_u8(fill, end, index));
-    } else if (rest != 0) {
-      vst1q_u8(bytes_at(dst), fill);
-      copy_narrow(src, dst, channels);
-    }
+  for (std::int64_t left = row.pixels; left > 0; --left) {
+    copy_groups(src, dst, full);
+    const uint8x16_t end = vld1q_u8(bytes_at(src + channels - 16));
+    vst1q_u8(bytes_at(dst + full), vqtbx1q_u8(fill, end, index));
     src += row.pixel_stride_bytes;
     dst += row.stored_channels;
   }
 }
+
+// Without padding on the written side.
 
 /// Pixels of sixteen channels.
 void copy_sixteen(const TileRow& row, std::int64_t src_stride, std::int64_t dst_stride) noexcept {
@@ -113,7 +155,7 @@ void copy_sixteen(const TileRow& row, std::int64_t src_stride, std::int64_t dst_
     vst1q_u8(bytes_at(dst), vld1q_u8(bytes_at(src)));
 }
 
-/// Pixels `src_stride` and `dst_stride` bytes apart, without padding on the written side.
+/// Pixels `src_stride` and `dst_stride` bytes apart. Gaps of the written side are kept.
 void copy_pixels(const TileRow& row, std::int64_t src_stride, std::int64_t dst_stride) noexcept {
   const std::int64_t channels = row.channels;
   if (src_stride == channels && dst_stride == channels) {
@@ -126,17 +168,21 @@ void copy_pixels(const TileRow& row, std::int64_t src_stride, std::int64_t dst_s
   }
   const std::byte* src = row.src;
   std::byte* dst = row.dst;
-  std::int64_t p = 0;
-  if (channels < 16 && dst_stride == channels) {
-    const std::int64_t whole = std::min(pixels_within(row.pixels, src_stride, channels, 16),
-                                        pixels_within(row.pixels, channels, channels, 16));
-    for (; p < whole; ++p) {
-      vst1q_u8(bytes_at(dst), vld1q_u8(bytes_at(src)));
-      src += src_stride;
-      dst += channels;
-    }
-  }
-  for (; p < row.pixels; ++p) {
+  std::int64_t left = row.pixels;
+  if (channels < 16)
+    with_width(channels, [&](auto width) {
+      if (dst_stride != channels && channels != width())
+        return;
+      std::int64_t whole = std::min(pixels_within(left, src_stride, channels, width()),
+                                    pixels_within(left, dst_stride, channels, width()));
+      left -= whole;
+      for (; whole > 0; --whole) {
+        store_first<width()>(dst, load_first<width()>(src));
+        src += src_stride;
+        dst += dst_stride;
+      }
+    });
+  for (; left > 0; --left) {
     copy_pixel(src, dst, channels);
     src += src_stride;
     dst += dst_stride;
