@@ -21,6 +21,20 @@ enum class Route : std::uint16_t {
   CastTessTiles = 0x0301,
   CastTessPixels = 0x0302,
   CastTessPieces = 0x0303,
+  DetessPlanar = 0x0401,       ///< spans of channels, plane by plane
+  DetessGather = 0x0402,       ///< any order of axes
+  DetessRawRow = 0x0403,       ///< whole pixels, all planes at once
+  DetessBlocked = 0x0406,      ///< fragments of channel blocks
+  DetessStrided = 0x0407,      ///< destination with gaps or steps
+  DetessStridedInner = 0x0408, ///< the same in physical order, channels innermost
+  DetessCastPlanar = 0x0501,   ///< as with Detess
+  DetessCastGather = 0x0502,
+  DetessCastRawRow = 0x0503,
+  DetessCastFullPixel = 0x0504,   ///< raw rows of 16 or 32 channels to Float32
+  DetessCastChannelBand = 0x0505, ///< pixel rows across three or four channel tiles
+  DetessCastBlocked = 0x0506,
+  DetessCastStrided = 0x0507,
+  DetessCastStridedInner = 0x0508,
 };
 
 /// A short lower-case name for tables and messages.
@@ -35,6 +49,8 @@ constexpr const char* route_name(Route route) noexcept {
   case Route::CastMatrix:
     return "matrix";
   case Route::CastGather:
+  case Route::DetessGather:
+  case Route::DetessCastGather:
     return "gather";
   case Route::CastScattered:
     return "scattered";
@@ -47,6 +63,25 @@ constexpr const char* route_name(Route route) noexcept {
   case Route::TessPieces:
   case Route::CastTessPieces:
     return "pieces";
+  case Route::DetessPlanar:
+  case Route::DetessCastPlanar:
+    return "planar";
+  case Route::DetessRawRow:
+  case Route::DetessCastRawRow:
+    return "raw-row";
+  case Route::DetessCastFullPixel:
+    return "full-pixel";
+  case Route::DetessCastChannelBand:
+    return "channel-band";
+  case Route::DetessBlocked:
+  case Route::DetessCastBlocked:
+    return "blocked";
+  case Route::DetessStrided:
+  case Route::DetessCastStrided:
+    return "strided";
+  case Route::DetessStridedInner:
+  case Route::DetessCastStridedInner:
+    return "strided-inner";
   }
   return "unknown";
 }

@@ -32,6 +32,8 @@ constexpr Entry kEntries[] = {
     entry(kernels::wire::kCastRules, simaai_kernels_ev74_cast_v1),
     entry(kernels::wire::kTessRules, simaai_kernels_ev74_tess_v1),
     entry(kernels::wire::kCastTessRules, simaai_kernels_ev74_casttess_v1),
+    entry(kernels::wire::kDetessRules, simaai_kernels_ev74_detess_v1),
+    entry(kernels::wire::kDetessCastRules, simaai_kernels_ev74_detesscast_v1),
 };
 
 } // namespace

@@ -13,4 +13,8 @@ std::uint32_t simaai_kernels_ev74_tess_v1(const void* packet, std::uint32_t byte
                                           const Ev74Services* services);
 std::uint32_t simaai_kernels_ev74_casttess_v1(const void* packet, std::uint32_t bytes,
                                               const Ev74Services* services);
+std::uint32_t simaai_kernels_ev74_detess_v1(const void* packet, std::uint32_t bytes,
+                                            const Ev74Services* services);
+std::uint32_t simaai_kernels_ev74_detesscast_v1(const void* packet, std::uint32_t bytes,
+                                                const Ev74Services* services);
 }

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// DetessCast for the reader suite.
+#include "firmware/detess/reader_under_test.h"
+#include "firmware/model/entry_symbols.h"
+
+namespace simaai::test {
+
+using kernels::DType;
+
+const TileReader& reader_under_test() {
+  static const TileReader kReader{
+      &encode_detesscast,
+      &simaai_kernels_ev74_detesscast_v1,
+      {{DType::BFloat16, DType::BFloat16}, {DType::BFloat16, DType::Float32}}};
+  return kReader;
+}
+
+} // namespace simaai::test
