@@ -8,6 +8,7 @@
 #include <dlfcn.h>
 
 #include "firmware/cast/cast_cases.h"
+#include "firmware/detess/reader_cases.h"
 #include "firmware/tiles/tile_cases.h"
 
 namespace simaai::test {
@@ -81,7 +82,36 @@ const TileWriter kCastTess{&encode_casttess,
                             {DType::Float16, DType::BFloat16},
                             {DType::BFloat16, DType::BFloat16}}};
 
+const TileReader kDetess{
+    &encode_detess, nullptr, {{DType::Int8, DType::Int8}, {DType::BFloat16, DType::BFloat16}}};
+const TileReader kDetessCast{
+    &encode_detesscast,
+    nullptr,
+    {{DType::BFloat16, DType::Float32}, {DType::BFloat16, DType::BFloat16}}};
+
+/// Pixels beyond 4 KiB, rows beyond 16-bit pitches, pitched output, every phase.
+DeviceCase special_reader(const TileReader& reader, std::uint64_t number) {
+  const DTypePair dtypes = reader.dtypes[number % reader.dtypes.size()];
+  const std::int64_t width = kernels::scalar_bytes(dtypes.to);
+  const auto rows = tiled_case(dtypes, {4, 64}, {-1, -1, 0, 1}, {1, 1, 2, 64});
+  const Case cases[] = {
+      tiled_case(dtypes, {3, 4500}, {-1, -1, 0, 1}, {1, 1, 3, 4500}),
+      tiled_case(dtypes, {16, 2, 4100}, {-1, 1, 2, 0}, {1, 2, 4100, 16}),
+      strided_case(rows, {65536, width}),
+      strided_case(rows, {64 * width + 8, width}),
+      tiled_case(dtypes, {300, 32}, {-1, -1, 0, 1}, {1, 1, 300, 32}),
+      tiled_case(dtypes, {40, 50, 48}, {-1, 0, 1, 2}, {1, 4, 16, 16}),
+  };
+  constexpr std::uint64_t kCount = sizeof cases / sizeof cases[0];
+  return {
+      reader.encode, cases[number / 2 % kCount], {0, static_cast<std::uint32_t>(number / 12 * 4)}};
+}
+
 const Subject kSubjects[] = {
+    {"detess", 24, [](std::uint64_t n) { return special_reader(kDetess, n); }},
+    {"detess", kCases, [](std::uint64_t n) { return generated_case(kDetess, n); }},
+    {"detesscast", 24, [](std::uint64_t n) { return special_reader(kDetessCast, n); }},
+    {"detesscast", kCases, [](std::uint64_t n) { return generated_case(kDetessCast, n); }},
     {"cast", kSpecialCasts, &special_cast},
     {"cast", kCases, &generated_cast},
     {"tess", 10, [](std::uint64_t n) { return special_tiles(kTess, n); }},

@@ -22,6 +22,7 @@ TIMEOUT = 120  # seconds a mutant may take before it counts as endless
 COMMON = 'firmware/common/'
 TILING = 'firmware/common/tiling/'
 CAST = 'firmware/cast/'
+DETESS = 'firmware/detess/'
 # (file, text, what replaces it). The text must occur exactly once.
 MUTANTS = [
     # Waits.
@@ -82,6 +83,17 @@ MUTANTS = [
     (TILING + 'cursor.cpp', 'least(bytes, stored_ - first)', 'bytes'),
     (TILING + 'cursor.cpp', 'least(size, extent_[kAxisC] - first)', 'size'),
     (TILING + 'tile_plan.cpp', 'if (axes.tile[inner] != axes.extent[inner])', 'if (false)'),
+    # Detess and DetessCast.
+    (DETESS + 'fragments.h', '    worker.wait(reads[slot]);\n    if (fragment.opens)', '    if (fragment.opens)'),
+    (DETESS + 'fragments.h', '    if (fragment.opens)\n      worker.wait(writes[fragment.output]);\n', ''),
+    (DETESS + 'fragments.h', '    worker.wait(reads[slot]);\n    worker.wait(writes[slot]);\n  }\n}', '    worker.wait(writes[slot]);\n  }\n}'),
+    (DETESS + 'fragments.h', '    worker.wait(writes[slot]);\n  }\n}', '  }\n}'),
+    (DETESS + 'gather.cpp', '  worker_.wait(raw_chain_);\n', ''),
+    (DETESS + 'gather.cpp', '|| raw_used_ + bytes > kRawBytes', ''),
+    (DETESS + 'panel_plan.cpp', 'if (view.destination % kGranuleBytes != 0)\n', 'if (false)\n'),
+    (DETESS + 'strided.cpp', 'view_.axes[axis].output_pitch % kGranuleBytes == 0 &&', 'true &&'),
+    (DETESS + 'strided.cpp', 'view_.axes[axis].output_pitch <= kMaxPitchBytes)', 'true)'),
+    (DETESS + 'select.cpp', 'd.destination_address % kGranuleBytes == 0;', 'true;'),
 ]
 # Places that the table must cover.
 GUARDS = re.compile(r'\.wait\(|services_\.wait\(|<= kMaxPitchBytes|% kGranuleBytes [!=]= 0')
