@@ -8,13 +8,21 @@
 namespace simaai::gst {
 namespace {
 
+void let_go(void* memory) noexcept { gst_memory_unref(static_cast<GstMemory*>(memory)); }
+
+void unlock_and_let_go(void* memory) noexcept {
+  gst_memory_unlock(static_cast<GstMemory*>(memory), GST_LOCK_FLAG_EXCLUSIVE);
+  let_go(memory);
+}
+
+/// The memory is kept, and locked as if one more buffer had it: buffer pools reuse memory that is only referenced, but
+/// none that is shared. Memory that somebody keeps mapped for writing cannot be locked.
 runtime::Binding binding_of(const FdRange& range) noexcept {
-  gst_memory_ref(range.memory);
+  const bool locked = gst_memory_lock(range.memory, GST_LOCK_FLAG_EXCLUSIVE) != FALSE;
   return {range.fd,
           range.offset_bytes,
           range.length_bytes,
-          {range.memory,
-           [](void* memory) noexcept { gst_memory_unref(static_cast<GstMemory*>(memory)); }}};
+          {gst_memory_ref(range.memory), locked ? unlock_and_let_go : let_go}};
 }
 
 bool offers(const runtime::Device& device, std::uint16_t operation) noexcept {

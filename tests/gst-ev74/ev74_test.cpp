@@ -22,6 +22,7 @@
 #include "gst/tensor_text.h"
 #include "oracle/numerics.h"
 #include "oracle/random_tensor.h"
+#include "runtime/fake_transport.h"
 #include "runtime/server_process.h"
 
 namespace {
@@ -29,6 +30,7 @@ namespace {
 using namespace simaai::kernels;
 using namespace simaai::test;
 using simaai::gst::GstPtr;
+using simaai::runtime::test::FakeDevice;
 using simaai::runtime::test::ServerProcess;
 namespace oracle = simaai::oracle;
 
@@ -208,49 +210,52 @@ TEST(Ev74, TakesNoTimeForEmptyTensors) {
   EXPECT_TRUE(harness.take_errors().empty());
 }
 
-TEST(Ev74, TimeoutIsAnErrorWithThePacketAndKeepsTheBuffers) {
-  constexpr const char* kSlow = "model:latency-us=300000,seed=41";
-  const Sample sample;
-  auto input = fd_buffer(sample.input);
+// A device that does nothing until the test says so.
+
+TEST(Late, JobIsAnErrorWithThePacketAndKeepsTheBuffers) {
+  FakeDevice fake("late-job");
+  const std::string uri = fake.uri();
+  auto input = fd_buffer(Sample().input);
   GstMemory* memory = gst_buffer_peek_memory(input.get(), 0);
   {
     ElementHarness harness("simaaicast",
-                           {{"backend", "ev74"}, {"device", kSlow}, {"job-timeout", "1"}});
+                           {{"backend", "ev74"}, {"device", uri.c_str()}, {"job-timeout", "1"}});
     ASSERT_TRUE(harness.send_caps(caps_of(kInput)));
     EXPECT_EQ(harness.push(GstPtr<GstBuffer>(gst_buffer_ref(input.get()))), GST_FLOW_ERROR);
     const auto errors = harness.take_errors();
     ASSERT_EQ(errors.size(), 1U);
-    EXPECT_TRUE(mentions(errors[0], {"simaaicast", "did not retire within 1 ms", kSlow,
+    EXPECT_TRUE(mentions(errors[0], {"simaaicast", "did not retire within 1 ms", uri,
                                      "operation             1 cast", "shape", "backend: ev74"}))
         << errors[0];
-    EXPECT_GT(GST_MINI_OBJECT_REFCOUNT_VALUE(memory), 1);
+    EXPECT_EQ(GST_MINI_OBJECT_REFCOUNT_VALUE(memory), 2);
     // Down to NULL without waiting; up again only when the job has retired.
     EXPECT_EQ(gst_element_set_state(harness.element(), GST_STATE_NULL), GST_STATE_CHANGE_SUCCESS);
-    EXPECT_EQ(simaai::runtime::parked_jobs(kSlow), 1U);
+    EXPECT_EQ(simaai::runtime::parked_jobs(uri), 1U);
     EXPECT_EQ(gst_element_set_state(harness.element(), GST_STATE_READY), GST_STATE_CHANGE_FAILURE);
     const auto refused = harness.take_errors();
     ASSERT_EQ(refused.size(), 1U);
     EXPECT_TRUE(mentions(refused[0], {"1 job", "did not retire yet"})) << refused[0];
+    fake.complete(fake.submitted().back().job);
+    EXPECT_TRUE(eventually([&] { return simaai::runtime::parked_jobs(uri) == 0; }));
+    EXPECT_NE(gst_element_set_state(harness.element(), GST_STATE_READY), GST_STATE_CHANGE_FAILURE);
     gst_element_set_state(harness.element(), GST_STATE_NULL);
   }
-  EXPECT_TRUE(eventually([&] { return simaai::runtime::parked_jobs(kSlow) == 0; }));
   EXPECT_TRUE(eventually([&] { return GST_MINI_OBJECT_REFCOUNT_VALUE(memory) == 1; }));
-  ElementHarness again("simaaicast",
-                       {{"backend", "ev74"}, {"device", kSlow}, {"job-timeout", "60000"}});
+  ElementHarness again("simaaicast", {{"backend", "ev74"}, {"device", uri.c_str()}});
   ASSERT_TRUE(again.send_caps(caps_of(kInput)));
-  ASSERT_EQ(again.push(std::move(input)), GST_FLOW_OK);
-  EXPECT_EQ(again.pull(), sample.output);
+  fake.on_submit([&fake](simaai::runtime::JobId job) { fake.complete(job); });
+  EXPECT_EQ(again.push(std::move(input)), GST_FLOW_OK);
 }
 
-TEST(Ev74, StateChangesAndFlushesDoNotWaitForAJob) {
-  constexpr const char* kSlow = "model:latency-us=1000000,seed=43";
+TEST(Late, JobDoesNotHoldUpStateChangesAndFlushes) {
   for (const bool flush : {true, false}) {
-    ElementHarness harness("simaaicast",
-                           {{"backend", "ev74"}, {"device", kSlow}, {"job-timeout", "3600000"}});
+    FakeDevice fake(flush ? "late-flush" : "late-state");
+    const std::string uri = fake.uri();
+    ElementHarness harness(
+        "simaaicast", {{"backend", "ev74"}, {"device", uri.c_str()}, {"job-timeout", "3600000"}});
     ASSERT_TRUE(harness.send_caps(caps_of(kInput)));
     std::thread streaming([&] { EXPECT_EQ(harness.push(Sample().input), GST_FLOW_FLUSHING); });
-    // The job is on its way when its copy was made.
-    EXPECT_TRUE(eventually([&] { return harness.stat("copies") == 1; }));
+    EXPECT_TRUE(eventually([&] { return !fake.submitted().empty(); }));
     if (flush)
       gst_harness_push_event(harness.get(), gst_event_new_flush_start());
     else
@@ -258,20 +263,80 @@ TEST(Ev74, StateChangesAndFlushesDoNotWaitForAJob) {
     streaming.join();
     EXPECT_TRUE(harness.take_errors().empty());
     gst_element_set_state(harness.element(), GST_STATE_NULL);
-    EXPECT_TRUE(eventually([&] { return simaai::runtime::parked_jobs(kSlow) == 0; }));
+    EXPECT_EQ(simaai::runtime::parked_jobs(uri), 1U);
+    fake.complete(fake.submitted().back().job);
+    EXPECT_TRUE(eventually([&] { return simaai::runtime::parked_jobs(uri) == 0; }));
   }
 }
 
-TEST(Ev74, StagedMemoryOfALateJobIsNotReused) {
-  constexpr const char* kSlow = "model:latency-us=200000,seed=42";
+TEST(Late, JobKeepsTheMemoryThatItsInputWasCopiedTo) {
+  FakeDevice fake("late-staged");
+  const std::string uri = fake.uri();
   ElementHarness harness("simaaicast",
-                         {{"backend", "ev74"}, {"device", kSlow}, {"job-timeout", "1"}});
+                         {{"backend", "ev74"}, {"device", uri.c_str()}, {"job-timeout", "1"}});
   ASSERT_TRUE(harness.send_caps(caps_of(kInput)));
-  EXPECT_EQ(harness.push(Sample(1).input), GST_FLOW_ERROR);
-  const auto first = harness.stat("allocations");
-  EXPECT_EQ(harness.push(Sample(2).input), GST_FLOW_ERROR);
-  EXPECT_GT(harness.stat("allocations"), first);
-  EXPECT_TRUE(eventually([&] { return simaai::runtime::parked_jobs(kSlow) == 0; }));
+  for (std::size_t round = 1; round <= 3; ++round) {
+    EXPECT_EQ(harness.push(Sample(round).input), GST_FLOW_ERROR);
+    EXPECT_EQ(fake.submitted().size(), round);
+  }
+  const auto sent = fake.submitted();
+  for (const std::size_t port : {0U, 1U}) {
+    EXPECT_NE(sent[0].relocations[port].fd, sent[1].relocations[port].fd);
+    EXPECT_NE(sent[1].relocations[port].fd, sent[2].relocations[port].fd);
+  }
+  for (const auto& job : sent)
+    fake.complete(job.job);
+  EXPECT_TRUE(eventually([&] { return simaai::runtime::parked_jobs(uri) == 0; }));
+}
+
+TEST(Late, RefusalOfTheDeviceIsAnError) {
+  FakeDevice fake("late-refusal");
+  const std::string uri = fake.uri();
+  ElementHarness harness("simaaicast", {{"backend", "ev74"}, {"device", uri.c_str()}});
+  ASSERT_TRUE(harness.send_caps(caps_of(kInput)));
+  fake.on_submit([&fake](simaai::runtime::JobId job) {
+    fake.complete({job, simaai::runtime::JobOutcome::Entry, 36, 0, {}});
+  });
+  EXPECT_EQ(harness.push(Sample().input), GST_FLOW_ERROR);
+  const auto errors = harness.take_errors();
+  ASSERT_EQ(errors.size(), 1U);
+  EXPECT_TRUE(mentions(errors[0], {"refused the packet with status 36", "source strides"}))
+      << errors[0];
+}
+
+TEST(Late, DeviceWithoutTheOperationRefusesTheCaps) {
+  FakeDevice fake("late-capability");
+  fake.capabilities = {};
+  ASSERT_TRUE(fake.capabilities.add({2, 1, 3, 0xff, 0xff}));
+  const std::string uri = fake.uri();
+  ElementHarness harness("simaaicast", {{"backend", "ev74"}, {"device", uri.c_str()}});
+  EXPECT_FALSE(harness.send_caps(caps_of(kInput)));
+  const auto errors = harness.take_errors();
+  ASSERT_EQ(errors.size(), 1U);
+  EXPECT_TRUE(mentions(errors[0], {"does not offer operation cast", uri})) << errors[0];
+  // auto goes on without it, and says so.
+  ElementHarness automatic("simaaicast", {{"device", uri.c_str()}});
+  ASSERT_TRUE(automatic.send_caps(caps_of(kInput)));
+  const auto told = notice(automatic, "simaai-backend");
+  EXPECT_EQ(field(told, "active"), "a65");
+  EXPECT_NE(field(told, "reason").find("does not offer"), std::string::npos);
+}
+
+TEST(Late, AutoFallsBackWhereThePacketIsNotTaken) {
+  FakeDevice fake("late-dtype");
+  fake.capabilities = {};
+  ASSERT_TRUE(fake.capabilities.add({1, 1, 0, /*bfloat16 only*/ 1U << 2, 0xff}));
+  const std::string uri = fake.uri();
+  ElementHarness harness("simaaicast", {{"device", uri.c_str()}});
+  const Sample sample;
+  ASSERT_TRUE(harness.send_caps(caps_of(kInput)));
+  ASSERT_EQ(harness.push(sample.input), GST_FLOW_OK);
+  EXPECT_EQ(harness.pull(), sample.output);
+  const auto told = notice(harness, "simaai-backend");
+  EXPECT_EQ(field(told, "active"), "a65");
+  EXPECT_NE(field(told, "reason").find("source dtype"), std::string::npos);
+  EXPECT_EQ(text_stat(harness, "backend"), "a65");
+  EXPECT_TRUE(fake.submitted().empty());
 }
 
 TEST(Ev74, DeathOfTheServerIsAnErrorAndANewOneIsFound) {

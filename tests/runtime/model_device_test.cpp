@@ -115,8 +115,6 @@ TEST(Model, KeepsABufferThatALateJobStillWrites) {
   destination.keep = holding.keep();
   Job job = take(device.submit(cast.plan(), cast.source(), std::move(destination)));
   EXPECT_EQ(code_of(job.wait(milliseconds(0))), ErrorCode::TimedOut);
-  EXPECT_EQ(holding.held(), 1);
-  EXPECT_EQ(parked_jobs(uri), 1U);
   EXPECT_TRUE(eventually([&] { return holding.held() == 0; }));
   // It was written after all, and only then given back.
   EXPECT_TRUE(cast.is_done());
