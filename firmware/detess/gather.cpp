@@ -136,8 +136,8 @@ void Gather::stage_packed(const Rectangle& shape) noexcept {
     const std::uint32_t count = part.rows * part.columns;
     const std::uint32_t raw = reserve(count * planes);
     for (std::uint32_t plane = 0; plane < planes; ++plane)
-      worker_.read(raw_chain_, {part.device + plane * shape.plane_pitch, raw_ + raw + plane * count,
-                                1, count, shape.step, 1});
+      worker_.read(raw_chain_, {part.device + plane * shape.plane_pitch,
+                                raw_ + raw + std::size_t{plane} * count, 1, count, shape.step, 1});
     staged_[staged_count_++] = {part, raw, count * planes, /*packed=*/true};
   }
 }
@@ -148,8 +148,8 @@ void Gather::read_spans(const Rectangle& shape) noexcept {
   for (std::uint32_t row = 0; row < shape.rows; row += rows)
     for (std::uint32_t plane = 0; plane < view_.tiles.planes; ++plane)
       worker_.read(*chain_, {shape.device + row * shape.row_pitch + plane * shape.plane_pitch,
-                             planes_ + plane * kPanelElements + shape.at + row * shape.at_pitch,
-                             shape.columns, rows, shape.row_pitch, shape.at_pitch});
+                             panel_at(plane, shape.at + row * shape.at_pitch), shape.columns, rows,
+                             shape.row_pitch, shape.at_pitch});
 }
 
 void Gather::read_columns(const Rectangle& shape) noexcept {
@@ -165,8 +165,7 @@ void Gather::read_columns(const Rectangle& shape) noexcept {
   for (std::uint32_t row = 0; row < rows; ++row)
     for (std::uint32_t plane = 0; plane < planes; ++plane)
       read_scattered(shape.device + row * shape.row_pitch + plane * shape.plane_pitch, count,
-                     shape.step,
-                     planes_ + plane * kPanelElements + shape.at + row * shape.at_pitch);
+                     shape.step, panel_at(plane, shape.at + row * shape.at_pitch));
 }
 
 void Gather::read_scattered(std::uint32_t device, std::uint32_t count, std::uint32_t step,
@@ -205,11 +204,11 @@ void Gather::spread(const Staged& staged) noexcept {
   worker_.reads(raw, staged.bytes);
   for (std::uint32_t row = 0; row < shape.rows; ++row)
     for (std::uint32_t plane = 0; plane < view_.tiles.planes; ++plane) {
-      const std::byte* from = raw + row * row_pitch + plane * plane_pitch;
-      std::byte* to = planes_ + plane * kPanelElements + shape.at + row * shape.at_pitch;
+      const std::byte* from = raw + std::size_t{row} * row_pitch + std::size_t{plane} * plane_pitch;
+      std::byte* to = panel_at(plane, shape.at + row * shape.at_pitch);
       worker_.writes(to, shape.columns);
       for (std::uint32_t i = 0; i < shape.columns; ++i)
-        to[i] = from[i * step];
+        to[i] = from[std::size_t{i} * step];
     }
 }
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "firmware/common/dma.h"
+#include "firmware/common/slots.h"
 #include "firmware/detess/view.h"
 
 namespace simaai::firmware::detess {
@@ -45,6 +46,9 @@ private:
   };
   static constexpr std::uint32_t kMaxStaged = 16;
 
+  [[nodiscard]] std::byte* panel_at(std::uint32_t plane, std::uint32_t element) const noexcept {
+    return planes_ + std::size_t{plane} * kPanelElements + element;
+  }
   void read_rows(std::uint32_t from, std::uint32_t columns, std::uint32_t rows,
                  std::uint32_t at) noexcept;
   void emit(const Rectangle& shape) noexcept;

@@ -2,6 +2,7 @@
 // Sizes of panels and shares.
 #include "firmware/detess/panel_plan.h"
 
+#include "firmware/common/publish.h"
 #include "firmware/common/slots.h"
 
 namespace simaai::firmware::detess {
@@ -55,7 +56,7 @@ void plan_panels(Job& job, std::uint32_t fragment_pixels) noexcept {
   job.cut = common_multiple(row, granule);
   if (job.cut == 0)
     job.cut = job.least_cut;
-  if (view.destination % kGranuleBytes != 0 || view.rank < 2)
+  if (bytes_to_granule(view.destination) != 0 || view.rank < 2)
     return;
   const ViewAxis& across = view.axes[view.rank - 2];
   const std::uint32_t run = run_of(view, across);

@@ -65,8 +65,8 @@ void Planar::read_span(const PlaneSpan& span, std::byte* to, Chain& chain) noexc
     return;
   }
   for (std::uint32_t plane = 0; plane < view_.tiles.planes; ++plane)
-    worker_.read(chain,
-                 {span.device + plane * span.plane_pitch, to + plane * kPanelElements, span.count});
+    worker_.read(chain, {span.device + plane * span.plane_pitch,
+                         to + std::size_t{plane} * kPanelElements, span.count});
 }
 
 } // namespace simaai::firmware::detess

@@ -93,22 +93,22 @@ bool takes_physical_order(const Descriptor& d) noexcept {
 
 } // namespace
 
-std::uint32_t stored_pixel_bytes(const Descriptor& d) noexcept {
-  const auto channels = static_cast<std::uint32_t>(extent_of(d, core::kAxisC));
-  const bool compact = d.channel_storage == kernels::wire::ChannelStorageTag::Compact;
-  return (compact ? channels : (channels + 15) / 16 * 16) * scalar_bytes(d.source_dtype);
+std::uint32_t stored_pixel_bytes(const Descriptor& packet) noexcept {
+  const auto channels = static_cast<std::uint32_t>(extent_of(packet, core::kAxisC));
+  const bool compact = packet.channel_storage == kernels::wire::ChannelStorageTag::Compact;
+  return (compact ? channels : (channels + 15) / 16 * 16) * scalar_bytes(packet.source_dtype);
 }
 
-Reader select_reader(const Descriptor& d) noexcept {
-  if (d.strided())
-    return takes_physical_order(d) ? Reader::StridedInner : Reader::Strided;
-  if (d.cblocked())
+Reader select_reader(const Descriptor& packet) noexcept {
+  if (packet.strided())
+    return takes_physical_order(packet) ? Reader::StridedInner : Reader::Strided;
+  if (packet.cblocked())
     return Reader::Blocked;
-  if (takes_raw_rows(d))
-    return takes_full_pixels(d) ? Reader::FullPixel : Reader::RawRow;
-  if (takes_channel_bands(d))
+  if (takes_raw_rows(packet))
+    return takes_full_pixels(packet) ? Reader::FullPixel : Reader::RawRow;
+  if (takes_channel_bands(packet))
     return Reader::ChannelBand;
-  return takes_planar(d) ? Reader::Planar : Reader::Gather;
+  return takes_planar(packet) ? Reader::Planar : Reader::Gather;
 }
 
 } // namespace simaai::firmware::detess

@@ -26,6 +26,28 @@ TEST(TileReaderRefusals, MalformedPacketsMoveNothing) {
   expect_malformed_packets_refused(blocked, reader_under_test().entry);
 }
 
+/// Firmware from before a flag does not guess what it means.
+TEST(TileReaderRefusals, OlderFirmwareRefusesFlagsThatItDoesNotKnow) {
+  const DTypePair dtypes = reader_under_test().dtypes.back();
+  const std::int64_t width = kernels::scalar_bytes(dtypes.to);
+  const Case pitched = strided_case(small_case(), {500 * width, 150 * width, 24 * width, width});
+  const Case blocked = blocked_case(dtypes, {2, 3, 5, 20}, {1, 2, 3, 20});
+  const auto status = [](const Case& c, std::uint32_t flags) {
+    model::ModelConfig config = immediate(1);
+    config.supported_flags = flags;
+    model::DeviceModel device(config);
+    DeviceCase on_device(reader_under_test().encode, c);
+    const bool untouched = on_device.run_leaves_output(device, reader_under_test().entry);
+    EXPECT_EQ(untouched, on_device.result().status != EntryStatus::Completed);
+    EXPECT_EQ(untouched, on_device.result().counters == model::Counters{});
+    return on_device.result().status;
+  };
+  EXPECT_EQ(status(pitched, kernels::wire::kFlagCBlocked), EntryStatus::UnsupportedFlags);
+  EXPECT_EQ(status(pitched, kernels::wire::kFlagStrided), EntryStatus::Completed);
+  EXPECT_EQ(status(blocked, kernels::wire::kFlagStrided), EntryStatus::UnsupportedFlags);
+  EXPECT_EQ(status(blocked, kernels::wire::kFlagCBlocked), EntryStatus::Completed);
+}
+
 TEST(TileReaderRefusals, PacketsOfOtherOperationsAreNotThisEntrys) {
   Case other = small_case();
   std::swap(other.input.layout, other.output.layout);
