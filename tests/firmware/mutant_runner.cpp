@@ -101,16 +101,21 @@ DeviceCase special_reader(const TileReader& reader, std::uint64_t number) {
       strided_case(rows, {64 * width + 8, width}),
       tiled_case(dtypes, {300, 32}, {-1, -1, 0, 1}, {1, 1, 300, 32}),
       tiled_case(dtypes, {40, 50, 48}, {-1, 0, 1, 2}, {1, 4, 16, 16}),
+      tiled_case(dtypes, {40, 16, 48}, {-1, 0, 1, 2}, {1, 8, 16, 16}),
+      tiled_case(dtypes, {2100, 2, 2}, {-1, 1, 0, 2}, {1, 2, 2100, 2}),
+      tiled_case(dtypes, {2100, 1, 2}, {-1, 2, 0, 1}, {1, 2, 2100, 1}),
+      tiled_case(dtypes, {2100, 2, 3, 1}, {1, 2, 0, 3}, {2, 2, 2100, 1}),
+      tiled_case(dtypes, {60, 30, 17}, {-1, 0, 1, 2}, {1, 7, 11, 17}),
   };
   constexpr std::uint64_t kCount = sizeof cases / sizeof cases[0];
   return {
-      reader.encode, cases[number / 2 % kCount], {0, static_cast<std::uint32_t>(number / 12 * 4)}};
+      reader.encode, cases[number / 2 % kCount], {0, static_cast<std::uint32_t>(number / 22 * 4)}};
 }
 
 const Subject kSubjects[] = {
-    {"detess", 24, [](std::uint64_t n) { return special_reader(kDetess, n); }},
+    {"detess", 44, [](std::uint64_t n) { return special_reader(kDetess, n); }},
     {"detess", kCases, [](std::uint64_t n) { return generated_case(kDetess, n); }},
-    {"detesscast", 24, [](std::uint64_t n) { return special_reader(kDetessCast, n); }},
+    {"detesscast", 44, [](std::uint64_t n) { return special_reader(kDetessCast, n); }},
     {"detesscast", kCases, [](std::uint64_t n) { return generated_case(kDetessCast, n); }},
     {"cast", kSpecialCasts, &special_cast},
     {"cast", kCases, &generated_cast},
