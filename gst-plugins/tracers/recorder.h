@@ -61,6 +61,7 @@ struct Pad {
   std::unique_ptr<EntryTable> entries;
   std::unique_ptr<AliasTable> aliases;
   std::unique_ptr<ArrivalRing> arrivals;
+  std::atomic<bool> timed{true}; ///< its buffers are timed: a stream of bytes is not
   std::unique_ptr<std::array<Latency, kOrigins>> latency; ///< elements that end streams
   Word arrived{0};       ///< measured frames, elements that end streams
   Word other_origins{0}; ///< arrivals whose origin had no place in `latency`

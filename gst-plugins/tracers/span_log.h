@@ -41,21 +41,23 @@ public:
     const std::size_t at = next_.fetch_add(1, std::memory_order_relaxed);
     if (at < capacity_)
       spans_[at] = span;
+    written_.fetch_add(1, std::memory_order_release);
   }
 
   /// Only while no thread records.
   [[nodiscard]] std::span<const Span> spans() const noexcept {
-    return {spans_.get(), std::min(next_.load(std::memory_order_acquire), capacity_)};
+    return {spans_.get(), std::min(written_.load(std::memory_order_acquire), capacity_)};
   }
   /// Nothing was lost: figures taken from it are complete.
   [[nodiscard]] bool complete() const noexcept {
-    return capacity_ != 0 && next_.load(std::memory_order_acquire) <= capacity_;
+    return capacity_ != 0 && written_.load(std::memory_order_acquire) <= capacity_;
   }
 
 private:
   std::size_t capacity_;
   std::unique_ptr<Span[]> spans_;
   std::atomic<std::size_t> next_{0};
+  std::atomic<std::size_t> written_{0}; // equals next_ where no thread is between the two
 };
 
 } // namespace simaai::latency

@@ -115,7 +115,7 @@ constexpr Binding kUnbound{};
 } // namespace
 
 FrameTag Tracing::pass(std::uint64_t now_ns, const Binding& from, const Binding& to,
-                       GstBuffer* buffer) {
+                       GstBuffer* buffer, bool timed) {
   Session& session = *from.session;
   Recorder& recorder = session.recorder();
   ThreadState& thread = thread_state();
@@ -139,7 +139,9 @@ FrameTag Tracing::pass(std::uint64_t now_ns, const Binding& from, const Binding&
       std::tie(thread.buffer, thread.session, thread.tag) = std::tuple(buffer, &session, tag);
   }
   if (sink != nullptr) {
-    const Identity entering{tagged ? tag : FrameTag{}, identity.timestamp, identity.pointer};
+    timed = timed && sink->timed.load(std::memory_order_relaxed);
+    const Identity entering{tagged ? tag : FrameTag{}, timed ? identity.timestamp : kNoTimestamp,
+                            identity.pointer};
     recorder.enter(thread.stack, now_ns, *sink, tag, entering);
   }
   return tag;
@@ -149,7 +151,7 @@ void Tracing::push(std::uint64_t now_ns, GstPad* pad, GstBuffer* buffer) {
   const Binding& from = binding_of(pad);
   const gst::GstPtr<GstPad> peer(gst_pad_get_peer(pad));
   const Binding& to = peer ? binding_of(peer.get()) : kUnbound;
-  const FrameTag tag = from.session != nullptr ? pass(now_ns, from, to, buffer) : FrameTag{};
+  const FrameTag tag = from.session != nullptr ? pass(now_ns, from, to, buffer, true) : FrameTag{};
   Recorder::begin(thread_state().stack, now_ns, to.pad, tag, 1, pad);
 }
 
@@ -160,7 +162,7 @@ void Tracing::push_list(std::uint64_t now_ns, GstPad* pad, GstBufferList* list) 
   const guint length = gst_buffer_list_length(list);
   FrameTag tag;
   for (guint i = 0; i < length && from.session != nullptr; ++i)
-    tag = pass(now_ns, from, to, gst_buffer_list_get(list, i));
+    tag = pass(now_ns, from, to, gst_buffer_list_get(list, i), true);
   Recorder::begin(thread_state().stack, now_ns, to.pad, tag, length, pad);
 }
 
@@ -176,7 +178,7 @@ void Tracing::pulled(std::uint64_t now_ns, GstPad* pad, GstBuffer* buffer) {
   if (buffer != nullptr && peer) {
     const Binding& from = binding_of(peer.get());
     const FrameTag tag =
-        from.session != nullptr ? pass(now_ns, from, binding_of(pad), buffer) : FrameTag{};
+        from.session != nullptr ? pass(now_ns, from, binding_of(pad), buffer, false) : FrameTag{};
     Call* call = stack.top();
     if (call != nullptr && call->key == pad) {
       call->id = tag.id;
@@ -186,7 +188,19 @@ void Tracing::pulled(std::uint64_t now_ns, GstPad* pad, GstBuffer* buffer) {
   Recorder::end(stack, now_ns, pad);
 }
 
+/// The first chunk of a file says that it is of time 0, and so does the first frame in it.
+void Tracing::note_segment(GstPad* pad, GstEvent* event) {
+  const GstSegment* segment = nullptr;
+  gst_event_parse_segment(event, &segment);
+  const gst::GstPtr<GstPad> peer(gst_pad_get_peer(pad));
+  Pad* sink = peer ? binding_of(peer.get()).pad : nullptr;
+  if (sink != nullptr)
+    sink->timed.store(segment->format == GST_FORMAT_TIME, std::memory_order_relaxed);
+}
+
 void Tracing::event(std::uint64_t now_ns, GstPad* pad, GstEvent* event) {
+  if (GST_EVENT_TYPE(event) == GST_EVENT_SEGMENT)
+    note_segment(pad, event);
   if (GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_STOP) {
     const Binding& binding = binding_of(pad);
     if (binding.session != nullptr)

@@ -52,7 +52,9 @@ private:
   Session& session_of(GstObject* toplevel);
   static Session* open_session(GstElement* element);
   void finish(Session& session);
-  FrameTag pass(std::uint64_t now_ns, const Binding& from, const Binding& to, GstBuffer* buffer);
+  FrameTag pass(std::uint64_t now_ns, const Binding& from, const Binding& to, GstBuffer* buffer,
+                bool timed);
+  void note_segment(GstPad* pad, GstEvent* event);
 
   std::mutex mutex_; // bindings, sessions and settings; never held on a hot path
   Settings settings_;

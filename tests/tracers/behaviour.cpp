@@ -2,6 +2,7 @@
 // The element, and the behaviours that tests and the accuracy benchmark share.
 #include "behaviour.h"
 
+#include <atomic>
 #include <deque>
 #include <mutex>
 #include <string>
@@ -17,7 +18,7 @@ struct LatencyBehaviourState {
 
 struct LatencyBehaviour {
   GstElement parent;
-  LatencyBehaviourState* state;
+  std::atomic<LatencyBehaviourState*> state; // GLib alone orders the threads that read it
 };
 struct LatencyBehaviourClass {
   GstElementClass parent;
@@ -27,7 +28,7 @@ G_DEFINE_TYPE(LatencyBehaviour, latency_behaviour, GST_TYPE_ELEMENT)
 namespace {
 
 LatencyBehaviourState& state_of(GstObject* element) {
-  return *reinterpret_cast<LatencyBehaviour*>(element)->state;
+  return *reinterpret_cast<LatencyBehaviour*>(element)->state.load();
 }
 
 GstFlowReturn on_chain(GstPad* pad, GstObject* parent, GstBuffer* buffer) {
@@ -68,13 +69,13 @@ void add_sink(GstElement* element, const char* name) {
 } // namespace
 
 static void latency_behaviour_init(LatencyBehaviour* self) {
-  self->state = new LatencyBehaviourState;
+  self->state.store(new LatencyBehaviourState);
   add_sink(GST_ELEMENT_CAST(self), "sink");
   gst_element_add_pad(GST_ELEMENT_CAST(self), gst_pad_new("src", GST_PAD_SRC));
 }
 
 static void latency_behaviour_finalize(GObject* object) {
-  delete reinterpret_cast<LatencyBehaviour*>(object)->state;
+  delete reinterpret_cast<LatencyBehaviour*>(object)->state.load();
   G_OBJECT_CLASS(latency_behaviour_parent_class)->finalize(object);
 }
 
@@ -194,6 +195,7 @@ void register_behaviour_element() {
 
 void set_behaviour(GstElement* element, std::unique_ptr<Behaviour> behaviour, unsigned inputs) {
   LatencyBehaviourState& state = state_of(GST_OBJECT_CAST(element));
+  const std::lock_guard lock(state.mutex);
   // The pad lives as long as its element, which owns the behaviour.
   const gst::GstPtr<GstPad> source(gst_element_get_static_pad(element, "src"));
   behaviour->source = source.get();

@@ -64,6 +64,14 @@ class Tool(unittest.TestCase):
         out, _ = self.run_tool("--samples", 20, "--repeat", 3, PIPELINE)
         self.assertIn("source to sink: median of 3 runs", out)
 
+    def test_live(self):
+        out, _ = self.run_tool("--live", "--warmup", 0, "--samples", 25, "videotestsrc is-live=true ! video/x-raw,width=32,"
+                               "height=32,framerate=30/1 ! identity name=filter ! fakesink name=screen")
+        tables = out.split("\x1b[H\x1b[2J")
+        self.assertGreaterEqual(len(tables), 2, "no table while it ran")
+        self.assertIn("filter", tables[1])
+        self.assertIn("25 frames", tables[-1])
+
     def test_program(self):
         page = self.folder / "page.html"
         _, err = self.run_tool("--html", page, "--check", "filter.p50<10s", "--check", "filter.drops<1", "--",

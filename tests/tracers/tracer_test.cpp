@@ -2,11 +2,14 @@
 // The tracer on elements of known behaviour: what is counted and how frames are recognised. Times are the benchmark's.
 #include <condition_variable>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <utility>
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <gst/app/gstappsrc.h>
 
@@ -262,22 +265,25 @@ TEST(LatencyTracer, BufferLists) {
 }
 
 TEST(LatencyTracer, PullModeAndAParserThatMakesFrames) {
-  const std::string path =
-      (std::filesystem::temp_directory_path() / "simaai-latency-test.wav").string();
-  {
-    TracedRun writer("audiotestsrc num-buffers=10 ! wavenc ! filesink location=" + path);
-    ASSERT_TRUE(writer.play());
-  }
+  const std::string path = (std::filesystem::temp_directory_path() /
+                            ("simaai-latency-" + std::to_string(getpid()) + ".raw"))
+                               .string();
+  std::ofstream(path, std::ios::binary) << std::string(12 * 256, 'x');
   TracedRun run("filesrc name=file location=" + path +
-                " ! wavparse name=parser ! identity name=after ! fakesink name=screen");
+                " ! rawvideoparse name=parser width=16 height=16 format=gray8 framerate=100/1 "
+                "! identity name=after ! fakesink name=screen");
   ASSERT_TRUE(run.play());
   const Report& report = run.stop();
-  EXPECT_EQ(element_of(report, "file").role, "source");
-  EXPECT_GT(count(element_of(report, "file").processing), 0U);
-  EXPECT_GT(element_of(report, "parser").entered, 0U);
-  EXPECT_EQ(element_of(report, "after").identity, "meta");
-  EXPECT_GT(report.paths[0].latency.count, 0U);
   std::filesystem::remove(path);
+  EXPECT_EQ(element_of(report, "file").role, "source");
+  EXPECT_GT(count(element_of(report, "file").processing), 0U) << "the calls that pull from it";
+  const ElementReport& parser = element_of(report, "parser");
+  EXPECT_GT(parser.entered, 0U);
+  EXPECT_EQ(parser.appeared, 12U) << "a part of a buffer is no copy of its frame";
+  EXPECT_EQ(parser.identity, "n/a");
+  EXPECT_EQ(element_of(report, "after").identity, "meta");
+  EXPECT_EQ(report.paths[0].origin, "parser:src");
+  EXPECT_EQ(report.paths[0].latency.count, 12U);
 }
 
 TEST(LatencyTracer, EachRunHasAReportOfItsOwn) {
