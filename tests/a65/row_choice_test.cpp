@@ -118,6 +118,18 @@ MlaTiled rows_of_pixels(std::int64_t width, std::int64_t channels,
   return {{-1, 0, 1, 2}, {1, 2, width, channels}, storage};
 }
 
+TEST(RowChoice, LargeTensorsLeaveTheVectorsOfNoLevel) {
+  const RowTable& scalar = scalar_rows();
+  for (const Level level : supported_levels()) {
+    const RowTable& rows = detail::rows_of(level);
+    SCOPED_TRACE(level_name(level));
+    EXPECT_EQ(rows.f32_bf16_stream == scalar.f32_bf16_stream,
+              rows.f32_bf16_linear == scalar.f32_bf16_linear);
+    EXPECT_EQ(rows.bf16_f32_stream == scalar.bf16_f32_stream,
+              rows.bf16_f32_linear == scalar.bf16_f32_linear);
+  }
+}
+
 TEST(RowChoice, NarrowPixelsHaveKernelsOfTheirOwn) {
   for (const auto& [from, prefix] : kSources)
     for (std::int64_t channels = 1; channels <= 5; ++channels) {

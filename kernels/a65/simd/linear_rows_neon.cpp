@@ -50,9 +50,12 @@ void bf16_f32_linear_row__neon(const LinearRow& row) noexcept {
 }
 
 namespace {
+// No stores around the caches: a Cortex-A65 detects streams of writes itself.
 constexpr RowTable kRows{
     .f32_bf16_linear = f32_bf16_linear_row__neon,
+    .f32_bf16_stream = f32_bf16_linear_row__neon,
     .bf16_f32_linear = bf16_f32_linear_row__neon,
+    .bf16_f32_stream = bf16_f32_linear_row__neon,
 };
 } // namespace
 
