@@ -255,8 +255,8 @@ GstFlowReturn TensorToVideo::make_output(GstBuffer* input, GstBuffer** output) {
   const std::uint64_t found = gst_buffer_get_size(input);
   if (found < tensor_bytes_)
     return fail(ErrorKind::Data, "the buffer is shorter than its caps say", tensor_bytes_, found);
-  view_ = can_share(input);
-  if (view_) {
+  if (can_share(input)) {
+    mark_view();
     *output = share(input);
     return GST_FLOW_OK;
   }

@@ -67,7 +67,7 @@ protected:
   [[nodiscard]] virtual const char* offer_name() const = 0;
   /// More that the user should know about what is on offer.
   [[nodiscard]] virtual std::string offer_remark() const { return {}; }
-  /// Sets `view_` and makes the output.
+  /// Makes the output; mark_view() where it shares the memory of the input.
   [[nodiscard]] virtual GstFlowReturn make_output(GstBuffer* input, GstBuffer** output) = 0;
   [[nodiscard]] virtual bool convert(GstBuffer* input, GstBuffer* output) = 0;
 
@@ -81,7 +81,8 @@ protected:
                                    std::optional<std::uint64_t> needed = std::nullopt,
                                    std::optional<std::uint64_t> found = std::nullopt);
 
-  bool view_ = false; ///< the output at hand shares the memory of the input
+  /// The output at hand shares the memory of the input and needs no convert().
+  void mark_view() noexcept { view_ = true; }
 
 private:
   /// One error for one set of sink caps.
@@ -91,6 +92,7 @@ private:
   bool require_zero_copy_ = false; ///< copy of the setting, taken at set_caps
   bool reported_ = false;          ///< an error about refused_caps_ was posted
   GstPtr<GstCaps> refused_caps_;   ///< sink caps that no longer need an explanation
+  bool view_ = false;              ///< mark_view() was called for the output at hand
   GstClockTime started_ = 0;
 };
 

@@ -241,7 +241,7 @@ GstFlowReturn VideoToTensor::make_output(GstBuffer* input, GstBuffer** output) {
   if (is_view(layout_)) {
     *output = share(input, layout_.offset_bytes[0]);
     if (*output != nullptr) {
-      view_ = true;
+      mark_view();
       if (*output != input)
         copy_metadata(input, *output);
       return GST_FLOW_OK;
