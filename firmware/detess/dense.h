@@ -6,6 +6,7 @@
 #include "firmware/common/panels.h"
 #include "firmware/common/publish.h"
 #include "firmware/detess/elements.h"
+#include "firmware/detess/join_panel.h"
 #include "firmware/detess/panel_plan.h"
 #include "firmware/detess/planar.h"
 #include "firmware/detess/slots.h"
@@ -28,14 +29,7 @@ public:
   }
 
   void convert(const Panel& panel, std::uint32_t slot) noexcept {
-    const std::byte* low = Slots::input(local_, slot);
-    const std::byte* high = low + (Element::kPlanes - 1) * kPanelElements;
-    std::byte* out = Slots::output(local_, slot);
-    worker_.reads(low, panel.count);
-    if (Element::kPlanes == 2)
-      worker_.reads(high, panel.count);
-    worker_.writes(out, panel.count * Element::kWidth);
-    Element::join(low, high, out, panel.count);
+    join_panel<Element, Slots>(worker_, local_, slot, panel.count);
   }
 
   void write(const Panel& panel, std::uint32_t slot, Chain& chain) noexcept {
