@@ -21,6 +21,7 @@
 #include <simaai/runtime/unique_fd.h>
 
 #include "runtime/common.h"
+#include "runtime/descriptors.h"
 #include "runtime/protocol.h"
 
 namespace simaai::runtime {
@@ -46,25 +47,6 @@ union ControlRoom {
   cmsghdr head;
   std::array<char, CMSG_SPACE(sizeof(int) * protocol::kMaxDescriptors)> bytes;
 };
-
-/// Takes the descriptors that came with a message; all beyond the first are closed.
-UniqueFd take_descriptor(msghdr& message) noexcept {
-  UniqueFd first;
-  for (cmsghdr* head = CMSG_FIRSTHDR(&message); head != nullptr;
-       head = CMSG_NXTHDR(&message, head)) {
-    if (head->cmsg_level != SOL_SOCKET || head->cmsg_type != SCM_RIGHTS)
-      continue;
-    const std::size_t count = (head->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-    for (std::size_t i = 0; i < count; ++i) {
-      int fd = -1;
-      std::memcpy(&fd, CMSG_DATA(head) + i * sizeof(int), sizeof(int));
-      UniqueFd taken(fd);
-      if (!first)
-        first = std::move(taken);
-    }
-  }
-  return first;
-}
 
 UniqueFd connect_to(std::string_view path) noexcept {
   sockaddr_un address{};
@@ -294,7 +276,8 @@ TransportResult open_unix_transport(std::string_view path) {
   const int reason = got < 0 ? errno : ECONNRESET;
   if (got <= 0)
     return unavailable(reason == EAGAIN ? ETIMEDOUT : reason);
-  UniqueFd completions = take_descriptor(envelope);
+  UniqueFd completions;
+  take_descriptors(envelope, {&completions, 1});
   if (!protocol::is(hello, protocol::MessageType::Hello, static_cast<std::size_t>(got)) ||
       hello.capability_count > CapabilityTable::kMaxEntries || hello.queue_limit == 0 ||
       !completions)

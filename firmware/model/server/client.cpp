@@ -12,6 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "runtime/descriptors.h"
 #include "runtime/protocol.h"
 
 namespace simaai::model {
@@ -23,26 +24,6 @@ using runtime::JobOutcome;
 using runtime::UniqueFd;
 
 using Descriptors = std::array<UniqueFd, protocol::kMaxDescriptors>;
-
-/// Takes every descriptor of a message into ownership; those beyond the second are closed. Returns how many there were.
-std::size_t take_descriptors(msghdr& message, Descriptors& into) noexcept {
-  std::size_t taken = 0;
-  for (cmsghdr* head = CMSG_FIRSTHDR(&message); head != nullptr;
-       head = CMSG_NXTHDR(&message, head)) {
-    if (head->cmsg_level != SOL_SOCKET || head->cmsg_type != SCM_RIGHTS)
-      continue;
-    const std::size_t count = (head->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-    for (std::size_t i = 0; i < count; ++i) {
-      int fd = -1;
-      std::memcpy(&fd, CMSG_DATA(head) + i * sizeof(int), sizeof(int));
-      UniqueFd owned(fd);
-      if (taken < into.size())
-        into[taken] = std::move(owned);
-      ++taken;
-    }
-  }
-  return taken;
-}
 
 /// Room for more descriptors than a message may bring, so that one too many is seen.
 union ControlRoom {
@@ -130,7 +111,7 @@ Received Client::receive() noexcept {
   if (got < 0)
     return errno == EAGAIN || errno == EINTR ? Received::Nothing : Received::Gone;
   Descriptors fds;
-  const std::size_t count = take_descriptors(envelope, fds);
+  const std::size_t count = runtime::take_descriptors(envelope, fds);
   if ((envelope.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0 ||
       !protocol::is(message, protocol::MessageType::Submit, static_cast<std::size_t>(got)) ||
       !well_formed(message, count))
