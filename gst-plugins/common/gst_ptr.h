@@ -88,6 +88,29 @@ private:
   GstMemory* memory_ = nullptr;
 };
 
+/// Maps a whole buffer for the life of the guard; several memories are merged. False in a condition
+/// where mapping failed.
+class BufferMap {
+public:
+  BufferMap(GstBuffer* buffer, GstMapFlags flags) noexcept
+      : buffer_(gst_buffer_map(buffer, &info_, flags) != FALSE ? buffer : nullptr) {}
+  ~BufferMap() {
+    if (buffer_ != nullptr)
+      gst_buffer_unmap(buffer_, &info_);
+  }
+  BufferMap(const BufferMap&) = delete;
+  BufferMap& operator=(const BufferMap&) = delete;
+
+  [[nodiscard]] explicit operator bool() const noexcept { return buffer_ != nullptr; }
+  [[nodiscard]] std::byte* data() const noexcept {
+    return reinterpret_cast<std::byte*>(info_.data);
+  }
+
+private:
+  GstMapInfo info_{};
+  GstBuffer* buffer_ = nullptr;
+};
+
 /// Holds the object lock of a GstObject. Never held across a push, a query or a bus message.
 class ObjectLock {
 public:

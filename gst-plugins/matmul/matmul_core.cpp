@@ -11,25 +11,6 @@ namespace {
 
 namespace matrix = kernels::matrix;
 
-/// Maps a whole buffer for the life of the guard; several memories are merged.
-class BufferMap {
-public:
-  BufferMap(GstBuffer* buffer, GstMapFlags flags) noexcept
-      : buffer_(gst_buffer_map(buffer, &info_, flags) != FALSE ? buffer : nullptr) {}
-  ~BufferMap() {
-    if (buffer_ != nullptr)
-      gst_buffer_unmap(buffer_, &info_);
-  }
-  BufferMap(const BufferMap&) = delete;
-  BufferMap& operator=(const BufferMap&) = delete;
-  [[nodiscard]] explicit operator bool() const noexcept { return buffer_ != nullptr; }
-  [[nodiscard]] std::byte* data() noexcept { return reinterpret_cast<std::byte*>(info_.data); }
-
-private:
-  GstMapInfo info_{};
-  GstBuffer* buffer_ = nullptr;
-};
-
 /// `shape` with another last extent.
 kernels::Shape with_last(const kernels::Shape& shape, std::size_t last) {
   std::array<std::int64_t, kernels::kMaxRank> extents{};

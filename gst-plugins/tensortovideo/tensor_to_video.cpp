@@ -35,28 +35,6 @@ private:
   bool mapped_;
 };
 
-/// A tensor mapped for reading; several memories are merged by the map.
-class BufferMap {
-public:
-  explicit BufferMap(GstBuffer* buffer) noexcept
-      : buffer_(gst_buffer_map(buffer, &info_, GST_MAP_READ) != FALSE ? buffer : nullptr) {}
-  ~BufferMap() {
-    if (buffer_ != nullptr)
-      gst_buffer_unmap(buffer_, &info_);
-  }
-  BufferMap(const BufferMap&) = delete;
-  BufferMap& operator=(const BufferMap&) = delete;
-
-  [[nodiscard]] explicit operator bool() const noexcept { return buffer_ != nullptr; }
-  [[nodiscard]] const std::byte* data() const noexcept {
-    return reinterpret_cast<const std::byte*>(info_.data);
-  }
-
-private:
-  GstMapInfo info_{};
-  GstBuffer* buffer_;
-};
-
 } // namespace
 
 GstPtr<GstCaps> TensorToVideo::transform_caps(GstPadDirection direction,
@@ -286,7 +264,7 @@ bool TensorToVideo::decode(const std::byte* from, GstBuffer* output) {
 }
 
 bool TensorToVideo::convert(GstBuffer* input, GstBuffer* output) {
-  const BufferMap map(input);
+  const BufferMap map(input, GST_MAP_READ);
   return map && decode(map.data(), output);
 }
 
