@@ -6,6 +6,7 @@
 #include <atomic>
 
 #include "session.h"
+#include "type_name.h"
 
 namespace simaai::latency {
 
@@ -59,14 +60,15 @@ GType meta_api() noexcept {
   static const GType type_id = [] {
     // No tags: elements that copy metas at all copy this one.
     static const gchar* tags[] = {nullptr};
-    return gst_meta_api_type_register("SimaaiLatencyFrameMetaAPI", tags);
+    return gst_meta_api_type_register(free_type_name("SimaaiLatencyFrameMetaAPI").c_str(), tags);
   }();
   return type_id;
 }
 
 const GstMetaInfo* meta_info() noexcept {
-  static const GstMetaInfo* const info = gst_meta_register(
-      meta_api(), "SimaaiLatencyFrameMeta", sizeof(FrameMeta), on_init, on_free, on_transform);
+  static const GstMetaInfo* const info =
+      gst_meta_register(meta_api(), free_type_name("SimaaiLatencyFrameMeta").c_str(),
+                        sizeof(FrameMeta), on_init, on_free, on_transform);
   return info;
 }
 

@@ -7,6 +7,7 @@
 
 #include "common/gst_ptr.h"
 #include "tracing.h"
+#include "type_name.h"
 
 struct GstSimaaiLatencyTracer {
   GstTracer parent;
@@ -17,7 +18,7 @@ struct GstSimaaiLatencyTracerClass {
   GstTracerClass parent;
 };
 
-G_DEFINE_TYPE(GstSimaaiLatencyTracer, gst_simaai_latency_tracer, GST_TYPE_TRACER)
+static gpointer gst_simaai_latency_tracer_parent_class = nullptr;
 
 namespace simaai::latency {
 namespace {
@@ -139,8 +140,8 @@ void configure(Tracing& tracing, const Settings& settings,
 
 } // namespace simaai::latency
 
-static void gst_simaai_latency_tracer_init(GstSimaaiLatencyTracer* self) {
-  self->tracing = new simaai::latency::Tracing;
+static void gst_simaai_latency_tracer_init(GTypeInstance* instance, gpointer /*klass*/) {
+  reinterpret_cast<GstSimaaiLatencyTracer*>(instance)->tracing = new simaai::latency::Tracing;
 }
 
 static void gst_simaai_latency_tracer_constructed(GObject* object) {
@@ -162,8 +163,17 @@ static void gst_simaai_latency_tracer_finalize(GObject* object) {
   G_OBJECT_CLASS(gst_simaai_latency_tracer_parent_class)->finalize(object);
 }
 
-static void gst_simaai_latency_tracer_class_init(GstSimaaiLatencyTracerClass* klass) {
+static void gst_simaai_latency_tracer_class_init(gpointer klass, gpointer /*data*/) {
+  gst_simaai_latency_tracer_parent_class = g_type_class_peek_parent(klass);
   auto* object_class = G_OBJECT_CLASS(klass);
   object_class->constructed = gst_simaai_latency_tracer_constructed;
   object_class->finalize = gst_simaai_latency_tracer_finalize;
+}
+
+GType gst_simaai_latency_tracer_get_type(void) {
+  static const GType type_id = g_type_register_static_simple(
+      GST_TYPE_TRACER, simaai::latency::free_type_name("GstSimaaiLatencyTracer").c_str(),
+      sizeof(GstSimaaiLatencyTracerClass), &gst_simaai_latency_tracer_class_init,
+      sizeof(GstSimaaiLatencyTracer), &gst_simaai_latency_tracer_init, GTypeFlags{});
+  return type_id;
 }

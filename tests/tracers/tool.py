@@ -5,6 +5,7 @@
 usage: tool.py PROGRAM
 """
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -14,6 +15,8 @@ import unittest
 PROGRAM = None
 PIPELINE = ("videotestsrc num-buffers=60 ! video/x-raw,format=GRAY8,width=32,height=32 ! identity name=filter "
             "! queue name=store ! fakesink name=screen")
+# Programs that are not instrumented load our plug-in after the runtimes of the sanitizers.
+LAUNCH = ("env", "LD_PRELOAD=" + os.environ.get("SIMAAI_PRELOAD", ""), "gst-launch-1.0", "-q")
 
 
 class Tool(unittest.TestCase):
@@ -22,8 +25,9 @@ class Tool(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
 
-    def run_tool(self, *arguments, status=0):
-        result = subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True, timeout=100)
+    def run_tool(self, *arguments, status=0, **environment):
+        result = subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True, timeout=100,
+                                env=os.environ | environment)
         self.assertEqual(result.returncode, status, result.stdout + result.stderr)
         return result.stdout, result.stderr
 
@@ -75,13 +79,19 @@ class Tool(unittest.TestCase):
     def test_program(self):
         page = self.folder / "page.html"
         _, err = self.run_tool("--html", page, "--check", "filter.p50<10s", "--check", "filter.drops<1", "--",
-                               "gst-launch-1.0", "-q", *PIPELINE.split())
+                               *LAUNCH, *PIPELINE.split())
         self.assertIn("filter", err)
         self.assertIn("<svg", page.read_text())
-        self.run_tool("--check", "filter.p50<1ns", "--", "gst-launch-1.0", "-q", *PIPELINE.split(), status=3)
+        self.run_tool("--check", "filter.p50<1ns", "--", *LAUNCH, *PIPELINE.split(), status=3)
         _, err = self.run_tool("--", "true", status=1)
         self.assertIn("stopped no pipeline", err)
         self.run_tool("--", "/no/such/program", status=1)
+
+    def test_plugin_in_the_same_process(self):
+        registry = self.folder / "registry.bin"
+        out, err = self.run_tool("--samples", 20, PIPELINE, GST_REGISTRY=str(registry), GST_REGISTRY_FORK="no")
+        self.assertIn("filter", out)
+        self.assertEqual(err, "")
 
     def test_refusals(self):
         for arguments in ((), ("--check", "nonsense", PIPELINE), ("--samples", "many", PIPELINE), ("--speed", PIPELINE),
