@@ -113,9 +113,8 @@ UniqueFd open_drm() noexcept {
     std::array<char, 32> path{};
     (void)std::snprintf(path.data(), path.size(), "/dev/dri/card%d", card);
     UniqueFd device = open_device(path.data());
-    std::uint64_t dumb = 0;
-    if (device && drmGetCap(device.get(), DRM_CAP_DUMB_BUFFER, &dumb) == 0 && dumb != 0 &&
-        drm_buffer(device.get(), round_to_pages(1)))
+    // DRM_CAP_DUMB_BUFFER is answered by drivers with a display only, vgem has the buffers without it.
+    if (device && drm_buffer(device.get(), round_to_pages(1)))
       return device;
   }
 #endif

@@ -21,11 +21,6 @@ namespace {
 
 constexpr std::int64_t kDmaBufMagic = 0x444d4142; // "DMAB"
 
-std::uint64_t page_bytes() noexcept {
-  static const auto bytes = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
-  return bytes;
-}
-
 Error bad_descriptor(int fd) noexcept { return make_error(ErrorCode::BadDescriptor, 0, fd, errno); }
 
 std::uint64_t sync_flags(CpuAccessMode mode) noexcept {
@@ -99,20 +94,20 @@ std::variant<MemoryInfo, Error> inspect(int fd) noexcept {
 std::variant<CpuMapping, Error> CpuMapping::map(int fd, std::uint64_t offset_bytes,
                                                 std::uint64_t length_bytes,
                                                 bool writable) noexcept {
-  const std::uint64_t lead = offset_bytes % page_bytes();
-  const std::uint64_t size = lead + length_bytes;
-  if (size < length_bytes || size == 0 || offset_bytes > INT64_MAX) {
+  // From the first byte of the object on: DRM drivers whose buffers are in shared memory ignore the offset of a mapping.
+  const std::uint64_t size = offset_bytes + length_bytes;
+  if (length_bytes == 0 || length_bytes > INT64_MAX || offset_bytes > INT64_MAX) {
     errno = EINVAL;
     return make_error(ErrorCode::OutOfMemory, clamp(length_bytes), 0, errno);
   }
-  void* pages = ::mmap(nullptr, size, writable ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED, fd,
-                       static_cast<off_t>(offset_bytes - lead));
+  void* pages =
+      ::mmap(nullptr, size, writable ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED, fd, 0);
   if (pages == MAP_FAILED)
     return make_error(ErrorCode::OutOfMemory, clamp(length_bytes), 0, errno);
   CpuMapping mapping;
   mapping.pages_ = pages;
   mapping.pages_bytes_ = size;
-  mapping.data_ = static_cast<std::byte*>(pages) + lead;
+  mapping.data_ = static_cast<std::byte*>(pages) + offset_bytes;
   mapping.size_bytes_ = length_bytes;
   return mapping;
 }

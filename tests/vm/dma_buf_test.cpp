@@ -1,0 +1,429 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The runtime's memory on a kernel that has DMA-BUFs: every source and their order, CPU access, other processes, jobs, leaks.
+// Runs in the virtual machine, as root, under sync_guard.cpp.
+#include <array>
+#include <csignal>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "firmware/model/transport/model_transport.h"
+#include "oracle/numerics.h"
+#include "oracle/random_tensor.h"
+#include "runtime/descriptors.h"
+#include "runtime/jobs.h"
+#include "runtime/server_process.h"
+
+namespace simaai::runtime::test {
+namespace {
+
+constexpr std::array kSources{BufferSourceKind::DmaHeap, BufferSourceKind::Udmabuf,
+                              BufferSourceKind::DrmDumb};
+constexpr const char* kBufinfo = "/sys/kernel/debug/dma_buf/bufinfo";
+
+/// DMA-BUFs that exist in this kernel.
+std::size_t living_dma_bufs() {
+  std::ifstream file(kBufinfo);
+  std::string word;
+  std::size_t last = SIZE_MAX;
+  while (file >> word)
+    if (word == "Total")
+      file >> last;
+  return last;
+}
+
+/// What sync_guard.cpp wrote since the last call: brackets by process and mode; -1 where they do not balance.
+std::map<std::string, int> brackets(pid_t pid) {
+  std::map<std::string, int> started;
+  std::map<std::string, int> ended;
+  std::ifstream log(std::getenv("SIMAAI_SYNC_LOG"));
+  std::string writer;
+  std::string inode;
+  std::string what;
+  while (log >> writer >> inode >> what) {
+    std::string mode;
+    if (what != "left")
+      log >> mode;
+    if (writer == std::to_string(pid))
+      ++(what == "start" ? started : ended)[what == "left" ? what : mode];
+  }
+  if (started != ended)
+    return {{"unbalanced", -1}};
+  return started;
+}
+
+void forget_brackets() { (void)!::truncate(std::getenv("SIMAAI_SYNC_LOG"), 0); }
+
+/// Hides a device node for the life of the guard.
+class Hidden {
+public:
+  explicit Hidden(std::string path) : path_(std::move(path)) {
+    std::filesystem::rename(path_, path_ + ".hidden");
+  }
+  ~Hidden() { std::filesystem::rename(path_ + ".hidden", path_); }
+  Hidden(const Hidden&) = delete;
+  Hidden& operator=(const Hidden&) = delete;
+
+private:
+  std::string path_;
+};
+
+DmaBuf allocate(BufferSourceKind kind, std::uint64_t bytes) {
+  return take(take(BufferSource::open(kind)).allocate(bytes));
+}
+
+/// Calls `use` with the mapped object inside a bracket.
+template <class Use> void access(const DmaBuf& buffer, CpuAccessMode mode, Use use) {
+  const CpuMapping mapping =
+      take(CpuMapping::map(buffer.fd(), 0, buffer.length_bytes(), mode != CpuAccessMode::Read));
+  const CpuAccess open = take(CpuAccess::begin(buffer.fd(), buffer.kind(), mode));
+  use(mapping.data(), mapping.size_bytes());
+}
+
+void fill(const DmaBuf& buffer, std::byte value) {
+  access(buffer, CpuAccessMode::Write, [&](std::byte* data, std::uint64_t bytes) {
+    std::memset(data, static_cast<int>(value), bytes);
+  });
+}
+
+class OfKind : public ::testing::TestWithParam<BufferSourceKind> {};
+
+TEST_P(OfKind, GivesZeroedDmaBufsOfWholePages) {
+  const DmaBuf buffer = allocate(GetParam(), 5000);
+  EXPECT_EQ(buffer.kind(), MemoryKind::DmaBuf);
+  EXPECT_EQ(buffer.length_bytes(), 8192U);
+  EXPECT_TRUE(::fcntl(buffer.fd(), F_GETFD) & FD_CLOEXEC);
+  const MemoryInfo info = take(inspect(buffer.fd()));
+  EXPECT_EQ(info.kind, MemoryKind::DmaBuf);
+  EXPECT_TRUE(info.sealed && info.writable);
+  EXPECT_EQ(info.size_bytes, 8192U);
+  access(buffer, CpuAccessMode::Read, [](const std::byte* data, std::uint64_t bytes) {
+    for (std::uint64_t i = 0; i < bytes; ++i)
+      ASSERT_EQ(data[i], std::byte{0}) << i;
+  });
+}
+
+TEST_P(OfKind, CannotGetShorter) {
+  const DmaBuf buffer = allocate(GetParam(), 8192);
+  EXPECT_NE(::ftruncate(buffer.fd(), 0), 0);
+  EXPECT_EQ(take(inspect(buffer.fd())).size_bytes, 8192U);
+}
+
+TEST_P(OfKind, KeepsWhatWasWrittenThroughAnyMapping) {
+  const DmaBuf buffer = allocate(GetParam(), 3 * 4096);
+  const UniqueFd duplicate(::dup(buffer.fd()));
+  EXPECT_EQ(take(inspect(duplicate.get())).inode, take(inspect(buffer.fd())).inode);
+  const CpuMapping part = take(CpuMapping::map(duplicate.get(), 4099, 5000, true));
+  {
+    const CpuAccess open =
+        take(CpuAccess::begin(duplicate.get(), MemoryKind::DmaBuf, CpuAccessMode::Write));
+    for (std::size_t i = 0; i < 5000; ++i)
+      part.data()[i] = static_cast<std::byte>(i % 251 + 1);
+  }
+  access(buffer, CpuAccessMode::Read, [](const std::byte* data, std::uint64_t bytes) {
+    for (std::uint64_t i = 0; i < bytes; ++i)
+      ASSERT_EQ(data[i],
+                i < 4099 || i >= 9099 ? std::byte{0} : static_cast<std::byte>((i - 4099) % 251 + 1))
+          << i;
+  });
+}
+
+TEST_P(OfKind, BracketsEachModeInPairs) {
+  const DmaBuf buffer = allocate(GetParam(), 4096);
+  forget_brackets();
+  for (const CpuAccessMode mode :
+       {CpuAccessMode::Read, CpuAccessMode::Write, CpuAccessMode::ReadWrite}) {
+    CpuAccess open = take(CpuAccess::begin(buffer.fd(), buffer.kind(), mode));
+    const CpuAccess nested = take(CpuAccess::begin(buffer.fd(), buffer.kind(), mode));
+    EXPECT_TRUE(open.end().ok());
+    EXPECT_TRUE(open.end().ok());
+  }
+  EXPECT_EQ(brackets(::getpid()),
+            (std::map<std::string, int>{{"read", 2}, {"write", 2}, {"both", 2}}));
+}
+
+/// Exit status or signal of a process that runs `body`.
+template <class Body> int run_apart(Body body) {
+  const pid_t pid = ::fork();
+  if (pid == 0) {
+    body();
+    ::_exit(0);
+  }
+  int status = 0;
+  (void)::waitpid(pid, &status, 0);
+  return WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+/// The guard that the other tests rely on is there and bites.
+TEST_P(OfKind, IsOutOfReachOutsideOfBrackets) {
+  const DmaBuf buffer = allocate(GetParam(), 4096);
+  const CpuMapping mapping = take(CpuMapping::map(buffer.fd(), 0, 4096, true));
+  volatile std::byte* data = mapping.data();
+  EXPECT_EQ(run_apart([&] { (void)data[0]; }), SIGSEGV);
+  EXPECT_EQ(run_apart([&] {
+              const auto open = CpuAccess::begin(buffer.fd(), buffer.kind(), CpuAccessMode::Read);
+              data[0] = std::byte{1};
+            }),
+            SIGSEGV);
+  EXPECT_EQ(run_apart([&] {
+              (void)CpuAccess::begin(buffer.fd(), buffer.kind(), CpuAccessMode::Read);
+              (void)data[0];
+            }),
+            SIGSEGV);
+  EXPECT_EQ(run_apart([&] {
+              const auto open = CpuAccess::begin(buffer.fd(), buffer.kind(), CpuAccessMode::Write);
+              data[0] = std::byte{1};
+            }),
+            0);
+}
+
+void send_descriptor(int socket, int fd) {
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
+  char byte = 0;
+  iovec text{&byte, 1};
+  msghdr message{};
+  message.msg_iov = &text;
+  message.msg_iovlen = 1;
+  message.msg_control = control.data();
+  message.msg_controllen = control.size();
+  cmsghdr* head = CMSG_FIRSTHDR(&message);
+  head->cmsg_level = SOL_SOCKET;
+  head->cmsg_type = SCM_RIGHTS;
+  head->cmsg_len = CMSG_LEN(sizeof(int));
+  std::memcpy(CMSG_DATA(head), &fd, sizeof(int));
+  ASSERT_EQ(::sendmsg(socket, &message, 0), 1);
+}
+
+UniqueFd receive_descriptor(int socket) {
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
+  char byte = 0;
+  iovec text{&byte, 1};
+  msghdr message{};
+  message.msg_iov = &text;
+  message.msg_iovlen = 1;
+  message.msg_control = control.data();
+  message.msg_controllen = control.size();
+  std::array<UniqueFd, 1> taken;
+  if (::recvmsg(socket, &message, MSG_CMSG_CLOEXEC) == 1)
+    (void)take_descriptors(message, taken);
+  return std::move(taken[0]);
+}
+
+/// The process that is given the object checks what it holds and answers in it: 0 where all was right.
+int answer(int socket, ino_t inode) {
+  const UniqueFd fd = receive_descriptor(socket);
+  const auto found = inspect(fd.get());
+  const auto* info = std::get_if<MemoryInfo>(&found);
+  if (info == nullptr || info->kind != MemoryKind::DmaBuf || info->inode != inode)
+    return 1;
+  auto mapped = CpuMapping::map(fd.get(), 0, 4096, true);
+  const auto* mapping = std::get_if<CpuMapping>(&mapped);
+  const auto open = CpuAccess::begin(fd.get(), info->kind, CpuAccessMode::ReadWrite);
+  if (mapping == nullptr || !std::holds_alternative<CpuAccess>(open))
+    return 2;
+  for (std::size_t i = 0; i < 4096; ++i) {
+    if (mapping->data()[i] != std::byte{0x35})
+      return 3;
+    mapping->data()[i] = static_cast<std::byte>(i % 253);
+  }
+  return 0;
+}
+
+TEST_P(OfKind, IsSharedWithAnotherProcess) {
+  std::array<int, 2> ends{};
+  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()), 0);
+  const UniqueFd ours(ends[0]);
+  const UniqueFd theirs(ends[1]);
+  // Made before the object: the descriptor can only come through the socket.
+  std::array<int, 2> pipe{};
+  ASSERT_EQ(::pipe2(pipe.data(), O_CLOEXEC), 0);
+  const UniqueFd reads(pipe[0]);
+  const UniqueFd writes(pipe[1]);
+  const pid_t pid = ::fork();
+  if (pid == 0) {
+    ino_t inode = 0;
+    (void)!::read(reads.get(), &inode, sizeof(inode));
+    ::_exit(answer(theirs.get(), inode));
+  }
+  std::optional<DmaBuf> buffer(allocate(GetParam(), 4096));
+  fill(*buffer, std::byte{0x35});
+  const ino_t inode = take(inspect(buffer->fd())).inode;
+  ASSERT_EQ(::write(writes.get(), &inode, sizeof(inode)), static_cast<ssize_t>(sizeof(inode)));
+  send_descriptor(ours.get(), buffer->fd());
+  int status = -1;
+  ASSERT_EQ(::waitpid(pid, &status, 0), pid);
+  EXPECT_TRUE(WIFEXITED(status)) << "signal " << WTERMSIG(status);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+  access(*buffer, CpuAccessMode::Read, [](const std::byte* data, std::uint64_t bytes) {
+    for (std::uint64_t i = 0; i < bytes; ++i)
+      ASSERT_EQ(data[i], static_cast<std::byte>(i % 253)) << i;
+  });
+}
+
+/// A cast of float32 to bfloat16 at an offset of two DMA-BUFs with guards.
+class Cast {
+public:
+  Cast(BufferSourceKind kind, std::int64_t elements, std::uint64_t seed)
+      : plan_(cast_plan(elements)),
+        values_(oracle::random_tensor({elements}, kernels::DType::Float32, seed)),
+        source_(allocate(kind, kOffset + static_cast<std::uint64_t>(elements) * 4)),
+        destination_(allocate(kind, kOffset + static_cast<std::uint64_t>(elements) * 2)) {
+    access(source_, CpuAccessMode::Write, [&](std::byte* data, std::uint64_t) {
+      for (std::size_t i = 0; i < values_.bits.size(); ++i)
+        std::memcpy(data + kOffset + 4 * i, &values_.bits[i], 4);
+    });
+    fill(destination_, std::byte{0x5a});
+  }
+  [[nodiscard]] const Plan& plan() const { return plan_; }
+  /// `lacking` bytes are missing at the end.
+  [[nodiscard]] Binding source(std::uint64_t lacking = 0) const {
+    return {source_.fd(),
+            source_.length_bytes() - values_.bits.size() * 4 + lacking,
+            values_.bits.size() * 4,
+            {}};
+  }
+  [[nodiscard]] Binding source_at_offset() const {
+    return {source_.fd(), kOffset, values_.bits.size() * 4, {}};
+  }
+  [[nodiscard]] Binding destination() const {
+    return {destination_.fd(), kOffset, values_.bits.size() * 2, {}};
+  }
+  [[nodiscard]] Binding short_destination() const {
+    return {destination_.fd(),
+            destination_.length_bytes() - values_.bits.size() * 2 + 2,
+            values_.bits.size() * 2,
+            {}};
+  }
+  void expect(bool converted) const {
+    access(destination_, CpuAccessMode::Read, [&](const std::byte* data, std::uint64_t bytes) {
+      for (std::uint64_t at = 0; at < bytes; ++at) {
+        std::uint8_t expected = 0x5a;
+        if (converted && at >= kOffset && at < kOffset + values_.bits.size() * 2) {
+          const std::uint16_t bits = oracle::float32_to_bfloat16(values_.bits[(at - kOffset) / 2]);
+          expected = static_cast<std::uint8_t>((at - kOffset) % 2 == 0 ? bits : bits >> 8);
+        }
+        ASSERT_EQ(data[at], std::byte{expected}) << "byte " << at;
+      }
+    });
+  }
+
+private:
+  static constexpr std::uint64_t kOffset = 4096 + 64;
+  Plan plan_;
+  oracle::Tensor values_;
+  DmaBuf source_;
+  DmaBuf destination_;
+};
+
+void expect_job(const Device& device, BufferSourceKind kind, pid_t device_process) {
+  const Cast cast(kind, 3000, 11);
+  forget_brackets();
+  const Status status =
+      device.run(cast.plan(), cast.source_at_offset(), cast.destination(), kDeadline);
+  ASSERT_TRUE(status.ok()) << status.message();
+  // Nobody but the device touched the memory.
+  EXPECT_EQ(brackets(device_process), (std::map<std::string, int>{{"read", 1}, {"both", 1}}));
+  if (device_process != ::getpid()) {
+    EXPECT_EQ(brackets(::getpid()), (std::map<std::string, int>{}));
+  }
+  cast.expect(true);
+}
+
+void expect_refusals(const Device& device, BufferSourceKind kind) {
+  const Cast cast(kind, 3000, 12);
+  EXPECT_EQ(code_of(device.make_job(cast.plan(), cast.source(4), cast.destination())),
+            ErrorCode::BufferTooSmall);
+  EXPECT_EQ(
+      code_of(device.make_job(cast.plan(), cast.source_at_offset(), cast.short_destination())),
+      ErrorCode::BufferTooSmall);
+  const Error error = std::get<Error>(
+      device.make_job(cast.plan(), cast.source_at_offset(), cast.short_destination()));
+  EXPECT_EQ(error.port, Port::Destination);
+  EXPECT_EQ(error.expected, 6000);
+  EXPECT_EQ(error.found, 5998);
+  cast.expect(false);
+  // The last byte fits.
+  const Status status = device.run(cast.plan(), cast.source(0), cast.destination(), kDeadline);
+  EXPECT_TRUE(status.ok()) << status.message();
+}
+
+TEST_P(OfKind, RunsJobsOnTheModel) {
+  model::register_model_transport();
+  const Device device = take(Device::open("model:workers=2,dma=deferred,seed=3"));
+  expect_job(device, GetParam(), ::getpid());
+  expect_refusals(device, GetParam());
+}
+
+TEST_P(OfKind, RunsJobsOnTheServer) {
+  const ServerProcess server;
+  const Device device = take(Device::open(server.uri()));
+  expect_job(device, GetParam(), server.pid());
+  expect_refusals(device, GetParam());
+}
+
+std::string name_of(const ::testing::TestParamInfo<BufferSourceKind>& source) {
+  return std::array{"DmaHeap", "Udmabuf", "DrmDumb"}.at(source.index);
+}
+
+INSTANTIATE_TEST_SUITE_P(Source, OfKind, ::testing::ValuesIn(kSources), name_of);
+
+TEST(Best, TakesTheFirstThatWorks) {
+  EXPECT_STREQ(BufferSource::best().name(), "dma-heap");
+  const Hidden heap("/dev/dma_heap/system");
+  EXPECT_STREQ(BufferSource::best().name(), "udmabuf");
+  const Hidden udmabuf("/dev/udmabuf");
+  const BufferSource drm = BufferSource::best();
+  EXPECT_STREQ(drm.name(), "drm-dumb");
+  EXPECT_EQ(take(inspect(take(drm.allocate(100)).fd())).kind, MemoryKind::DmaBuf);
+  const Hidden card("/dev/dri/card0");
+  const BufferSource last = BufferSource::best();
+  EXPECT_STREQ(last.name(), "memfd");
+  EXPECT_EQ(take(inspect(take(last.allocate(100)).fd())).kind, MemoryKind::Memfd);
+  // A source that is open stays what it is.
+  EXPECT_EQ(take(inspect(take(drm.allocate(100)).fd())).kind, MemoryKind::DmaBuf);
+}
+
+/// A memfd is no DMA-BUF: the kernel has no SYNC for it.
+TEST(Memfd, IsToldApart) {
+  const DmaBuf memory = allocate(BufferSourceKind::Memfd, 4096);
+  EXPECT_EQ(take(inspect(memory.fd())).kind, MemoryKind::Memfd);
+  EXPECT_EQ(code_of(CpuAccess::begin(memory.fd(), MemoryKind::DmaBuf, CpuAccessMode::Read)),
+            ErrorCode::SyncFailed);
+}
+
+/// Runs before all and after all: what the tests made is gone.
+class NothingLeft final : public ::testing::Environment {
+public:
+  void SetUp() override {
+    before_ = living_dma_bufs();
+    ASSERT_NE(before_, SIZE_MAX) << "no " << kBufinfo;
+    const DmaBuf one = allocate(BufferSourceKind::DmaHeap, 4096);
+    ASSERT_EQ(living_dma_bufs(), before_ + 1) << "leaks would not be seen";
+  }
+  void TearDown() override {
+    // A server that was killed is reaped, its descriptors may go a moment later.
+    EXPECT_TRUE(eventually([&] { return living_dma_bufs() == before_; }))
+        << living_dma_bufs() << " DMA-BUFs, " << before_ << " at the start";
+  }
+
+private:
+  std::size_t before_ = 0;
+};
+
+[[maybe_unused]] const auto* const kNothingLeft =
+    ::testing::AddGlobalTestEnvironment(new NothingLeft());
+
+} // namespace
+} // namespace simaai::runtime::test
