@@ -4,10 +4,8 @@
 #include <array>
 #include <csignal>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <optional>
 #include <string>
@@ -20,6 +18,7 @@
 #include <unistd.h>
 
 #include "firmware/model/transport/model_transport.h"
+#include "observer.h"
 #include "oracle/numerics.h"
 #include "oracle/random_tensor.h"
 #include "runtime/descriptors.h"
@@ -29,42 +28,11 @@
 namespace simaai::runtime::test {
 namespace {
 
+using simaai::test::brackets;
+using simaai::test::forget_brackets;
+
 constexpr std::array kSources{BufferSourceKind::DmaHeap, BufferSourceKind::Udmabuf,
                               BufferSourceKind::DrmDumb};
-constexpr const char* kBufinfo = "/sys/kernel/debug/dma_buf/bufinfo";
-
-/// DMA-BUFs that exist in this kernel.
-std::size_t living_dma_bufs() {
-  std::ifstream file(kBufinfo);
-  std::string word;
-  std::size_t last = SIZE_MAX;
-  while (file >> word)
-    if (word == "Total")
-      file >> last;
-  return last;
-}
-
-/// What sync_guard.cpp wrote since the last call: brackets by process and mode; -1 where they do not balance.
-std::map<std::string, int> brackets(pid_t pid) {
-  std::map<std::string, int> started;
-  std::map<std::string, int> ended;
-  std::ifstream log(std::getenv("SIMAAI_SYNC_LOG"));
-  std::string writer;
-  std::string inode;
-  std::string what;
-  while (log >> writer >> inode >> what) {
-    std::string mode;
-    if (what != "left")
-      log >> mode;
-    if (writer == std::to_string(pid))
-      ++(what == "start" ? started : ended)[what == "left" ? what : mode];
-  }
-  if (started != ended)
-    return {{"unbalanced", -1}};
-  return started;
-}
-
-void forget_brackets() { (void)!::truncate(std::getenv("SIMAAI_SYNC_LOG"), 0); }
 
 /// Hides a device node for the life of the guard.
 class Hidden {
@@ -403,27 +371,10 @@ TEST(Memfd, IsToldApart) {
             ErrorCode::SyncFailed);
 }
 
-/// Runs before all and after all: what the tests made is gone.
-class NothingLeft final : public ::testing::Environment {
-public:
-  void SetUp() override {
-    before_ = living_dma_bufs();
-    ASSERT_NE(before_, SIZE_MAX) << "no " << kBufinfo;
-    const DmaBuf one = allocate(BufferSourceKind::DmaHeap, 4096);
-    ASSERT_EQ(living_dma_bufs(), before_ + 1) << "leaks would not be seen";
-  }
-  void TearDown() override {
-    // A server that was killed is reaped, its descriptors may go a moment later.
-    EXPECT_TRUE(eventually([&] { return living_dma_bufs() == before_; }))
-        << living_dma_bufs() << " DMA-BUFs, " << before_ << " at the start";
-  }
-
-private:
-  std::size_t before_ = 0;
-};
-
-[[maybe_unused]] const auto* const kNothingLeft =
-    ::testing::AddGlobalTestEnvironment(new NothingLeft());
+[[maybe_unused]] const bool kWatched = [] {
+  simaai::test::expect_no_dma_buf_left();
+  return true;
+}();
 
 } // namespace
 } // namespace simaai::runtime::test
