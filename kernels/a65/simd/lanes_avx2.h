@@ -118,28 +118,52 @@ template <class Word> [[nodiscard]] Word load_word(const std::byte* from) noexce
   return _mm256_set_m128i(_mm_shuffle_epi8(end, shift_control(2 * (16 - count))), load_128(from));
 }
 
-/// Bytes of both planes of sixteen 16-bit lanes in order: low ones in the lower half.
-[[nodiscard]] inline __m256i split_planes(__m256i lanes) noexcept {
-  const __m256i halves = _mm256_setr_epi8(0, 2, 4, 6, 8, 10, 12, 14, 1, 3, 5, 7, 9, 11, 13, 15, 0,
-                                          2, 4, 6, 8, 10, 12, 14, 1, 3, 5, 7, 9, 11, 13, 15);
-  return _mm256_permute4x64_epi64(_mm256_shuffle_epi8(lanes, halves), 0xd8);
-}
-
-/// The cast rule on sixteen values and their byte planes. High halves of `first` and `second` meet in
-/// alternating lanes, so that one rounding serves both: the sum of a low half and 0x7fff + lsb
-/// carries where the sum of it and 0x7ffe + lsb saturates.
-[[nodiscard]] inline __m256i planes_of_f32(__m256i first, __m256i second) noexcept {
-  const __m256i high = _mm256_blend_epi16(_mm256_srli_epi32(first, 16), second, 0xaa);
-  const __m256i low = _mm256_blend_epi16(first, _mm256_slli_epi32(second, 16), 0xaa);
-  const __m256i odd = _mm256_and_si256(high, _mm256_set1_epi16(1));
-  const __m256i bias = _mm256_add_epi16(odd, _mm256_set1_epi16(0x7ffe));
-  const __m256i carry = _mm256_cmpeq_epi16(_mm256_adds_epu16(low, bias), _mm256_set1_epi16(-1));
-  const __m256i lanes = _mm256_sub_epi16(high, carry);
-  // Per 128-bit lane: low bytes of four values of `first`, of `second`, then their high bytes.
+/// The cast rule on sixteen values: per 128-bit lane low bytes of four of the first eight values, of
+/// four of the second eight, then their high bytes. High halves of both eights meet in alternating
+/// lanes, and so do low halves, through loads that start two bytes later or earlier. A value is
+/// rounded up where its low half, less one where the high half is even, reaches 0x8000.
+[[nodiscard]] inline __m256i quads_of_f32(const std::byte* from) noexcept {
+  const __m256i low = _mm256_blend_epi16(load_256(from), load_256(from + 30), 0xaa);
+  const __m256i high = _mm256_blend_epi16(load_256(from + 2), load_256(from + 32), 0xaa);
+  const __m256i even = _mm256_andnot_si256(high, _mm256_set1_epi16(1));
+  const __m256i up = _mm256_cmpgt_epi16(_mm256_setzero_si256(), _mm256_subs_epu16(low, even));
   const __m256i bytes = _mm256_setr_epi8(0, 4, 8, 12, 2, 6, 10, 14, 1, 5, 9, 13, 3, 7, 11, 15, 0, 4,
                                          8, 12, 2, 6, 10, 14, 1, 5, 9, 13, 3, 7, 11, 15);
-  return _mm256_permutevar8x32_epi32(_mm256_shuffle_epi8(lanes, bytes),
-                                     _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
+  return _mm256_shuffle_epi8(_mm256_sub_epi16(high, up), bytes);
+}
+
+/// Per 128-bit lane: low bytes of eight 16-bit lanes, then their high bytes.
+[[nodiscard]] inline __m256i split_lanes(__m256i lanes) noexcept {
+  const __m256i halves = _mm256_setr_epi8(0, 2, 4, 6, 8, 10, 12, 14, 1, 3, 5, 7, 9, 11, 13, 15, 0,
+                                          2, 4, 6, 8, 10, 12, 14, 1, 3, 5, 7, 9, 11, 13, 15);
+  return _mm256_shuffle_epi8(lanes, halves);
+}
+
+/// Bytes of both planes of sixteen 16-bit lanes in order: low ones in the lower half.
+[[nodiscard]] inline __m256i split_planes(__m256i lanes) noexcept {
+  return _mm256_permute4x64_epi64(split_lanes(lanes), 0xd8);
+}
+
+/// Both planes of 32 channels.
+struct WidePlanes {
+  __m256i low;
+  __m256i high;
+};
+
+/// Planes of 32 channels from two results of quads_of_f32().
+[[nodiscard]] inline WidePlanes join_quads(__m256i first, __m256i second) noexcept {
+  const __m256i even = _mm256_permute2x128_si256(first, second, 0x20);
+  const __m256i odd = _mm256_permute2x128_si256(first, second, 0x31);
+  return {_mm256_unpacklo_epi32(even, odd), _mm256_unpackhi_epi32(even, odd)};
+}
+
+/// Planes of 32 16-bit lanes.
+[[nodiscard]] inline WidePlanes split_wide(__m256i first, __m256i second) noexcept {
+  first = split_lanes(first);
+  second = split_lanes(second);
+  const __m256i even = _mm256_permute2x128_si256(first, second, 0x20);
+  const __m256i odd = _mm256_permute2x128_si256(first, second, 0x31);
+  return {_mm256_unpacklo_epi64(even, odd), _mm256_unpackhi_epi64(even, odd)};
 }
 
 /// The byte planes of sixteen channels of four pixels.
@@ -151,7 +175,7 @@ struct FourPlanes {
 };
 
 // Source types: sixteen, eight or the first few channels as BFloat16 in 16-bit lanes, and the byte
-// planes of sixteen, of the first few, and of sixteen in each of four pixels.
+// planes of sixteen, of 32, of the first few, and of sixteen in each of four pixels.
 
 struct F32 {
   static constexpr std::int64_t kBytes = 4;
@@ -171,7 +195,11 @@ struct F32 {
     return narrow_32(round_f32(first), round_f32(second));
   }
   static __m256i planes_16(const std::byte* from) noexcept {
-    return planes_of_f32(load_256(from), load_256(from + 32));
+    return _mm256_permutevar8x32_epi32(quads_of_f32(from),
+                                       _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
+  }
+  static WidePlanes planes_32(const std::byte* from) noexcept {
+    return join_quads(quads_of_f32(from), quads_of_f32(from + 64));
   }
   static __m256i planes_some(const std::byte* from, std::int64_t count) noexcept {
     return split_planes(load_some(from, count));
@@ -191,6 +219,9 @@ struct BF16 {
     return load_lanes_16(from, count);
   }
   static __m256i planes_16(const std::byte* from) noexcept { return split_planes(load_256(from)); }
+  static WidePlanes planes_32(const std::byte* from) noexcept {
+    return split_wide(load_256(from), load_256(from + 32));
+  }
   static __m256i planes_some(const std::byte* from, std::int64_t count) noexcept {
     return split_planes(load_some(from, count));
   }
@@ -313,6 +344,13 @@ struct F16 {
   }
   static __m256i planes_16(const std::byte* from) noexcept {
     return split_planes(convert(load_256(from)));
+  }
+  static WidePlanes planes_32(const std::byte* from) noexcept {
+    const __m256i first = load_256(from);
+    const __m256i second = load_256(from + 32);
+    if (all_normal(_mm256_max_epu16(class_of(first), class_of(second))))
+      return split_wide(convert_normal(first), convert_normal(second));
+    return split_wide(convert_common(first), convert_common(second));
   }
   static __m256i planes_some(const std::byte* from, std::int64_t count) noexcept {
     return split_planes(convert_common(load_lanes_16(from, count)));

@@ -32,40 +32,42 @@ template <class Isa> struct PanelRows {
     return run + 1 < panel.runs ? panel.row.channels : panel.last_channels;
   }
 
-  /// From this many runs on hardware prefetchers lose the rows of a block of pixels.
-  static constexpr std::int64_t kManyRuns = 8;
+  /// Most runs of which a block of eight pixels and the one ahead of it stay in the first-level
+  /// cache.
+  static constexpr std::int64_t kRunsOfEight = 16;
 
-  /// Asks for the place of `src` in the next four pixels.
-  static void prefetch_4(const std::byte* src, std::int64_t stride) noexcept {
-    const std::byte* next = src + 4 * stride;
-    __builtin_prefetch(next);
-    __builtin_prefetch(next + stride);
-    __builtin_prefetch(next + 2 * stride);
-    __builtin_prefetch(next + 3 * stride);
+  /// Asks for the place of `src` in the next `kPixels` pixels.
+  template <std::int64_t kPixels>
+  static void prefetch(const std::byte* src, std::int64_t stride) noexcept {
+    for (std::int64_t pixel = kPixels; pixel < 2 * kPixels; ++pixel)
+      __builtin_prefetch(src + pixel * stride);
   }
 
-  /// All runs of four pixels.
-  template <class From, bool kStream>
-  static void write_pixels_4(const TilePanel& panel, const std::byte* src,
-                             std::byte* dst) noexcept {
+  /// All runs of four or eight pixels. Streams read ahead: only they work on memory that is too
+  /// large for the cache, and their blocks of rows are no pattern that hardware follows.
+  template <class From, bool kStream, std::int64_t kPixels>
+  static void write_pixels(const TilePanel& panel, const std::byte* src, std::byte* dst) noexcept {
     const std::int64_t stride = panel.row.pixel_stride_bytes;
     const std::int64_t whole = whole_runs(panel);
-    const bool ahead = kStream && panel.runs >= kManyRuns;
+    const std::int64_t runs = panel.runs;
+    const std::int64_t run_bytes = panel.run_tile_bytes;
     std::int64_t run = 0;
     for (; run < whole; ++run) {
-      if (ahead)
-        prefetch_4(src, stride);
-      Isa::template write_4<kStream>(From{}, src, stride, dst);
+      if constexpr (kStream)
+        prefetch<kPixels>(src, stride);
+      for (std::int64_t pixel = 0; pixel < kPixels; pixel += 4)
+        Isa::template write_4<kStream>(From{}, src + pixel * stride, stride,
+                                       dst + pixel * From::kStoredBytes);
       src += 16 * From::kBytes;
-      dst += panel.run_tile_bytes;
+      dst += run_bytes;
     }
-    for (; run < panel.runs; ++run) {
+    for (; run < runs; ++run) {
       const std::int64_t channels = channels_of(panel, run);
-      for (std::int64_t pixel = 0; pixel < 4; ++pixel)
+      for (std::int64_t pixel = 0; pixel < kPixels; ++pixel)
         Isa::template write_some<false>(From{}, src + pixel * stride, channels,
                                         dst + pixel * From::kStoredBytes);
       src += channels * From::kBytes;
-      dst += panel.run_tile_bytes;
+      dst += run_bytes;
     }
   }
 
@@ -93,8 +95,16 @@ template <class Isa> struct PanelRows {
     for (std::int64_t segment = 0; segment < panel.segments; ++segment) {
       std::byte* dst = row.dst + segment * panel.segment_tile_bytes;
       std::int64_t p = 0;
+      if constexpr (kStream) {
+        const std::int64_t eights = panel.runs <= kRunsOfEight ? row.pixels : 0;
+        for (; p + 8 <= eights; p += 8) {
+          write_pixels<From, kStream, 8>(panel, src, dst);
+          src += 8 * row.pixel_stride_bytes;
+          dst += 8 * From::kStoredBytes;
+        }
+      }
       for (; p + 4 <= row.pixels; p += 4) {
-        write_pixels_4<From, kStream>(panel, src, dst);
+        write_pixels<From, kStream, 4>(panel, src, dst);
         src += 4 * row.pixel_stride_bytes;
         dst += 4 * From::kStoredBytes;
       }

@@ -7,6 +7,7 @@
 #include "a65/simd/panel_by_rows.h"
 #include "a65/simd/panel_rows.h"
 #include "a65/simd/row_table.h"
+#include "a65/simd/wide_pixels_avx2.h"
 
 namespace simaai::kernels::a65::detail {
 namespace {
@@ -15,80 +16,43 @@ using namespace avx2;
 
 // Writers.
 
-/// One padded pixel: every group is stored whole, so that padding comes from zero lanes.
-template <class From>
-void write_padded_pixel(const std::byte* src, std::byte* dst, std::int64_t channels,
-                        std::int64_t stored) noexcept {
-  std::int64_t c = 0;
-  for (; c + 16 <= channels; c += 16)
-    store_planes_16(dst + c, stored, From::planes_16(src + c * From::kBytes));
-  if (c < channels)
-    store_planes_16(dst + c, stored, From::planes_some(src + c * From::kBytes, channels - c));
-}
-
-/// One pixel without padding, 8 channels or more: the last group overlaps the one before.
-template <class From>
-void write_compact_pixel(const std::byte* src, std::byte* dst, std::int64_t channels) noexcept {
-  if (channels < 16) {
-    const std::int64_t last = channels - 8;
-    store_planes_8(dst, channels, From::load_8(src));
-    store_planes_8(dst + last, channels, From::load_8(src + last * From::kBytes));
-    return;
-  }
-  std::int64_t c = 0;
-  for (; c + 16 <= channels; c += 16)
-    store_planes_16(dst + c, channels, From::planes_16(src + c * From::kBytes));
-  if (c < channels) {
-    c = channels - 16;
-    store_planes_16(dst + c, channels, From::planes_16(src + c * From::kBytes));
-  }
-}
-
-template <class From, TileRowFn kScalar> void write_tiled_row(const TileRow& row) noexcept {
-  const bool padded = row.stored_channels % 16 == 0;
-  if (!padded && row.channels < 8) {
+/// Rows of 16 stored channels at most.
+template <class From, TileRowFn kScalar> void write_narrow_row(const TileRow& row) noexcept {
+  const std::int64_t stored = row.stored_channels;
+  const std::int64_t last = row.channels - 8;
+  if (stored != 16 && last < 0) {
     kScalar(row);
     return;
   }
   const std::byte* src = row.src;
   std::byte* dst = row.dst;
   for (std::int64_t p = 0; p < row.pixels; ++p) {
-    if (padded)
-      write_padded_pixel<From>(src, dst, row.channels, row.stored_channels);
-    else
-      write_compact_pixel<From>(src, dst, row.channels);
+    if (row.channels == 16) {
+      store_planes_16(dst, stored, From::planes_16(src));
+    } else if (stored == 16) {
+      store_planes_16(dst, stored, From::planes_some(src, row.channels));
+    } else { // the second half overlaps the first one
+      store_planes_8(dst, stored, From::load_8(src));
+      store_planes_8(dst + last, stored, From::load_8(src + last * From::kBytes));
+    }
     src += row.pixel_stride_bytes;
-    dst += 2 * row.stored_channels;
+    dst += 2 * stored;
   }
 }
 
-/// One padded pixel of more than 16 stored channels, with 16-byte stores that may bypass the cache.
-template <class From>
-void stream_padded_pixel(const std::byte* src, std::byte* dst, std::int64_t channels,
-                         std::int64_t stored) noexcept {
-  for (std::int64_t c = 0; c < channels; c += 16) {
-    const std::byte* from = src + c * From::kBytes;
-    const __m256i planes =
-        channels - c >= 16 ? From::planes_16(from) : From::planes_some(from, channels - c);
-    stream_128(dst + c, _mm256_castsi256_si128(planes));
-    stream_128(dst + stored + c, _mm256_extracti128_si256(planes, 1));
-  }
-}
-
-template <class From> void stream_tiled_row(const TileRow& row) noexcept {
-  for (std::int64_t p = 0; p < row.pixels; ++p)
-    stream_padded_pixel<From>(row.src + p * row.pixel_stride_bytes,
-                              row.dst + p * 2 * row.stored_channels, row.channels,
-                              row.stored_channels);
+/// One pixel of any number of channels.
+template <class From, TileRowFn kScalar> void write_channels(const TilePanel& panel) noexcept {
+  if (panel.last_channels > 16)
+    write_wide<From>(panel);
+  else
+    write_by_rows<write_narrow_row<From, kScalar>>(panel);
 }
 
 template <class From, TileRowFn kScalar> void write_tiled(const TilePanel& panel) noexcept {
   if (panel.row.stored_channels == 16)
     PanelRows<Avx2>::write_of_16<From>(panel);
-  else if (panel.stream && panel.row.stored_channels % 16 == 0)
-    write_by_rows<stream_tiled_row<From>>(panel);
   else
-    write_by_rows<write_tiled_row<From, kScalar>>(panel);
+    write_channels<From, kScalar>(panel);
 }
 
 /// The last `row.pixels - done` pixels of `src_bytes` and `dst_bytes` each.
@@ -355,13 +319,13 @@ constexpr RowTable kRows{
     .f32_bf16_tiled = write_tiled<F32, f32_bf16_tiled_row__scalar>,
     .f32_bf16_tiled_c1 = write_by_rows<f32_bf16_tiled_c1_row__avx2>,
     .f32_bf16_tiled_c3 = write_by_rows<f32_bf16_tiled_c3_row__avx2>,
-    .f32_bf16_channels = write_by_rows<write_tiled_row<F32, f32_bf16_channels_row__scalar>>,
+    .f32_bf16_channels = write_channels<F32, f32_bf16_channels_row__scalar>,
     .f32_bf16_pad16_c3 = write_pad16_c3<F32, f32_bf16_pad16_c3_row__scalar>,
     .f16_bf16_tiled = write_tiled<F16, f16_bf16_tiled_row__scalar>,
-    .f16_bf16_channels = write_by_rows<write_tiled_row<F16, f16_bf16_channels_row__scalar>>,
+    .f16_bf16_channels = write_channels<F16, f16_bf16_channels_row__scalar>,
     .bf16_bf16_tiled = write_tiled<BF16, bf16_bf16_tiled_row__scalar>,
     .bf16_bf16_tiled_c3 = write_by_rows<bf16_bf16_tiled_c3_row__avx2>,
-    .bf16_bf16_channels = write_by_rows<write_tiled_row<BF16, bf16_bf16_channels_row__scalar>>,
+    .bf16_bf16_channels = write_channels<BF16, bf16_bf16_channels_row__scalar>,
     .bf16_bf16_pad16_c3 = write_pad16_c3<BF16, bf16_bf16_pad16_c3_row__scalar>,
     .i8_i8_tiled = write_i8_tiled,
     .i8_i8_channels = write_by_rows<i8_i8_tiled_row__avx2>,
