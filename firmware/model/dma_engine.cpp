@@ -39,7 +39,7 @@ void WorkerModel::begin(JobContext& job, std::uint32_t index) {
   index_ = index;
   random_state_ = job.config.seed * 8 + index;
   next_ticket_ = 1;
-  local_.begin(index, job.config.local_bytes, job.config.seed);
+  local_.begin(index, job.config);
   pending_.clear();
   done_at_.assign(1, 0);
   now_ = job.config.costs.launch;

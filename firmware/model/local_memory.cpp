@@ -3,12 +3,13 @@
 #include "firmware/model/local_memory.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstring>
 
 namespace simaai::model {
 namespace {
 
 constexpr std::uint64_t kAlignment = 64;
-constexpr std::uint64_t kCanaryBytes = 1024;
 
 } // namespace
 
@@ -16,16 +17,20 @@ std::byte LocalMemory::noise(std::uint64_t offset) const noexcept {
   return static_cast<std::byte>(((offset + seed_) * 0x9E3779B97F4A7C15U) >> 56);
 }
 
-void LocalMemory::begin(std::uint32_t worker, std::uint32_t bytes, std::uint64_t seed) {
+void LocalMemory::begin(std::uint32_t worker, const ModelConfig& config) {
+  const std::uint64_t seed = config.seed * 2 + worker;
   worker_ = worker;
-  seed_ = seed * 2 + worker;
+  tracked_ = config.checking == Checking::Full;
   acquired_ = 0;
-  if (capacity_ != bytes || base_ == nullptr) {
-    capacity_ = bytes;
-    storage_.resize(bytes + 2 * kCanaryBytes + kAlignment);
-    const auto start = reinterpret_cast<std::uintptr_t>(storage_.data()) + kCanaryBytes;
-    base_ = storage_.data() + kCanaryBytes + (kAlignment - start % kAlignment) % kAlignment;
-  }
+  if (capacity_ == config.local_bytes && seed_ == seed && base_ != nullptr)
+    return;
+  seed_ = seed;
+  capacity_ = config.local_bytes;
+  storage_.resize(capacity_ + 2 * kCanaryBytes + kAlignment);
+  const auto start = reinterpret_cast<std::uintptr_t>(storage_.data()) + kCanaryBytes;
+  base_ = storage_.data() + kCanaryBytes + (kAlignment - start % kAlignment) % kAlignment;
+  for (std::uint64_t i = 0; i < kCanaryBytes; ++i)
+    canary_[i] = noise(i);
 }
 
 std::byte* LocalMemory::acquire(std::uint32_t bytes, FaultLog& faults) noexcept {
@@ -34,11 +39,13 @@ std::byte* LocalMemory::acquire(std::uint32_t bytes, FaultLog& faults) noexcept 
     return nullptr;
   }
   acquired_ = bytes;
-  states_.assign(bytes, ByteState{});
-  for (std::uint64_t i = 0; i < bytes + kCanaryBytes; ++i)
-    base_[i] = noise(i);
-  for (std::uint64_t i = 1; i <= kCanaryBytes; ++i)
-    *(base_ - i) = noise(i);
+  if (tracked_) {
+    states_.assign(bytes, ByteState{});
+    for (std::uint64_t i = 0; i < bytes; ++i)
+      base_[i] = noise(i);
+  }
+  std::copy(canary_.begin(), canary_.end(), base_ + bytes);
+  std::copy(canary_.begin(), canary_.end(), base_ - kCanaryBytes);
   return base_;
 }
 
@@ -103,16 +110,16 @@ void LocalMemory::end(const LocalRange& range, bool incoming) noexcept {
 void LocalMemory::check_bounds(FaultLog& faults) const noexcept {
   if (acquired_ == 0)
     return;
-  for (std::uint64_t i = 0; i < kCanaryBytes; ++i)
-    if (base_[acquired_ + i] != noise(acquired_ + i)) {
-      faults.add(FaultKind::LocalMemory, worker_, acquired_ + i, 1);
-      return;
-    }
-  for (std::uint64_t i = 1; i <= kCanaryBytes; ++i)
-    if (*(base_ - i) != noise(i)) {
-      faults.add(FaultKind::LocalMemory, worker_, 0, i);
-      return;
-    }
+  const auto damage = [this](const std::byte* found) {
+    if (std::memcmp(canary_.data(), found, kCanaryBytes) == 0)
+      return static_cast<std::ptrdiff_t>(kCanaryBytes);
+    return std::mismatch(canary_.begin(), canary_.end(), found).first - canary_.begin();
+  };
+  if (const auto at = static_cast<std::uint64_t>(damage(base_ + acquired_)); at < kCanaryBytes)
+    faults.add(FaultKind::LocalMemory, worker_, acquired_ + at, 1);
+  else if (const auto before = static_cast<std::uint64_t>(damage(base_ - kCanaryBytes));
+           before < kCanaryBytes)
+    faults.add(FaultKind::LocalMemory, worker_, 0, kCanaryBytes - before);
 }
 
 } // namespace simaai::model

@@ -2,6 +2,7 @@
 // Local memory of one worker, with the state of each byte beside it.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -18,8 +19,9 @@ struct LocalRange {
 
 class LocalMemory {
 public:
-  /// Prepares for a job: nothing acquired, contents drawn from `seed`.
-  void begin(std::uint32_t worker, std::uint32_t bytes, std::uint64_t seed);
+  /// Prepares for a job: nothing acquired. Under full checking the block holds noise drawn from the seed, and the state
+  /// of its bytes is kept; else it holds what earlier jobs of this worker left, and only its bounds are watched.
+  void begin(std::uint32_t worker, const ModelConfig& config);
 
   /// The whole block once a job; null, and a fault, for more than there is or a second call.
   [[nodiscard]] std::byte* acquire(std::uint32_t bytes, FaultLog& faults) noexcept;
@@ -32,7 +34,7 @@ public:
   [[nodiscard]] bool contains(const void* pointer) const noexcept;
   [[nodiscard]] std::byte* at(std::uint64_t offset) noexcept { return base_ + offset; }
 
-  // Code uses local bytes.
+  // Code uses local bytes. From here to end(): full checking only.
   void check_use(const LocalRange& range, bool writes, FaultLog& faults) noexcept;
 
   /// What of a range is in the way of a new transfer.
@@ -56,13 +58,16 @@ private:
     std::uint8_t outgoing = 0; ///< transfers in flight out of it
     bool written = false;
   };
+  static constexpr std::uint64_t kCanaryBytes = 1024;
   [[nodiscard]] std::byte noise(std::uint64_t offset) const noexcept;
 
   std::uint32_t worker_ = 0;
   std::uint64_t seed_ = 0;
   std::uint32_t capacity_ = 0;
   std::uint32_t acquired_ = 0;
-  std::vector<std::byte> storage_; ///< canary, block, canary
+  bool tracked_ = false;
+  std::array<std::byte, kCanaryBytes> canary_{}; ///< what lies on both sides
+  std::vector<std::byte> storage_;               ///< canary, block, canary
   std::byte* base_ = nullptr;
   std::vector<ByteState> states_;
 };

@@ -47,8 +47,12 @@ std::variant<Range, Error> check_binding(const Binding& binding, const Relocatio
   return range;
 }
 
-Status check_bindings(const kernels::ev74::RelocatablePacket& packet, const Binding& source,
-                      const Binding& destination) noexcept {
+/// Both objects, source first.
+using Objects = std::array<MemoryInfo, 2>;
+
+std::variant<Objects, Error> check_bindings(const kernels::ev74::RelocatablePacket& packet,
+                                            const Binding& source,
+                                            const Binding& destination) noexcept {
   const auto relocations = packet.relocations();
   const auto from = check_binding(source, relocations[0]);
   if (const auto* error = std::get_if<Error>(&from))
@@ -58,13 +62,14 @@ Status check_bindings(const kernels::ev74::RelocatablePacket& packet, const Bind
     return on_port(*error, Port::Destination);
   const Range& read = *std::get_if<Range>(&from);
   const Range& written = *std::get_if<Range>(&to);
+  const Objects objects{read.object, written.object};
   if (read.object.device != written.object.device || read.object.inode != written.object.inode)
-    return {};
+    return objects;
   const std::uint64_t begin = std::max(read.begin, written.begin);
   const std::uint64_t end = std::min(read.end, written.end);
   if (begin < end)
     return on_port(make_error(ErrorCode::BuffersOverlap, 0, clamp(end - begin)), Port::Destination);
-  return {};
+  return objects;
 }
 
 } // namespace
@@ -106,6 +111,8 @@ Counters Job::counters() const noexcept {
   return session_ ? session_->counters(slot_) : Counters();
 }
 
+JobTimes Job::times() const noexcept { return session_ ? session_->times(slot_) : JobTimes(); }
+
 std::variant<Device, Error> Device::open(std::string_view uri) {
   auto opened = detail::open_session(uri);
   if (const auto* error = std::get_if<Error>(&opened))
@@ -133,9 +140,11 @@ std::variant<Job, Error> Device::make_job(const Plan& plan, Binding source,
     return Job();
   if (lost())
     return make_error(ErrorCode::DeviceLost);
-  if (const Status status = check_bindings(*packet, source, destination); !status.ok())
-    return status.error();
-  const auto slot = session_->take_slot(*packet, source, destination);
+  const auto checked = check_bindings(*packet, source, destination);
+  if (const auto* error = std::get_if<Error>(&checked))
+    return *error;
+  const auto slot =
+      session_->take_slot(*packet, source, destination, *std::get_if<Objects>(&checked));
   if (!slot)
     return make_error(ErrorCode::QueueFull, static_cast<std::int64_t>(kMaxJobs));
   return Job(session_, *slot);

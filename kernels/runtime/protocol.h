@@ -13,10 +13,10 @@
 namespace simaai::runtime::protocol {
 
 inline constexpr std::uint32_t kMagic = 0x64373465; // "e47d" in memory of a little-endian machine
-inline constexpr std::uint16_t kVersion = 1;
+inline constexpr std::uint16_t kVersion = 2;
 
 enum class MessageType : std::uint16_t {
-  Hello = 1,      ///< server to client, first, with the eventfd that is signalled after completions
+  Hello = 1,      ///< server to client, first
   Submit = 2,     ///< client to server, with one or two descriptors of memory
   Completion = 3, ///< server to client
 };
@@ -94,10 +94,12 @@ struct CompletionRecord {
   std::uint64_t typed_load_bytes;
   std::uint64_t typed_store_bytes;
   std::uint64_t cycles;
+  std::uint64_t started_ns; ///< CLOCK_MONOTONIC; both 0 where nothing was run
+  std::uint64_t done_ns;
   std::uint32_t workers;
   std::uint32_t route;
 };
-static_assert(sizeof(CompletionRecord) == 40 + 7 * 8 + 8);
+static_assert(sizeof(CompletionRecord) == 40 + 9 * 8 + 8);
 
 template <class Message> [[nodiscard]] constexpr Header header_of(MessageType type) noexcept {
   static_assert(std::is_trivially_copyable_v<Message>);

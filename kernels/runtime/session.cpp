@@ -35,6 +35,11 @@ Error failure_of(const Completion& completion) noexcept {
   return {};
 }
 
+std::uint64_t now_ns() noexcept {
+  const auto since = Clock::now().time_since_epoch();
+  return static_cast<std::uint64_t>(std::chrono::duration_cast<nanoseconds>(since).count());
+}
+
 Error wrong_state(JobState expected, JobState found) noexcept {
   return make_error(ErrorCode::WrongState, static_cast<std::int64_t>(expected),
                     static_cast<std::int64_t>(found));
@@ -59,7 +64,8 @@ void Session::deliver() noexcept {
 }
 
 std::optional<std::uint32_t> Session::take_slot(const kernels::ev74::RelocatablePacket& packet,
-                                                Binding& source, Binding& destination) noexcept {
+                                                Binding& source, Binding& destination,
+                                                const std::array<MemoryInfo, 2>& objects) noexcept {
   const std::lock_guard lock(mutex_);
   for (std::uint32_t index = 0; index < slots_.size(); ++index) {
     Slot& slot = slots_[index];
@@ -73,8 +79,10 @@ std::optional<std::uint32_t> Session::take_slot(const kernels::ev74::Relocatable
     slot.packet = packet;
     slot.bindings[0] = std::move(source);
     slot.bindings[1] = std::move(destination);
+    slot.objects = objects;
     slot.error = {};
     slot.counters = {};
+    slot.times = {};
     return index;
   }
   return std::nullopt;
@@ -90,6 +98,11 @@ Counters Session::counters(std::uint32_t slot) const noexcept {
   return slots_[slot].counters;
 }
 
+JobTimes Session::times(std::uint32_t slot) const noexcept {
+  const std::lock_guard lock(mutex_);
+  return slots_[slot].times;
+}
+
 bool Session::retired(std::uint32_t slot) const noexcept {
   const std::lock_guard lock(mutex_);
   return slots_[slot].state == JobState::Completed || slots_[slot].state == JobState::Failed;
@@ -103,8 +116,8 @@ Submission Session::submission(const Slot& slot) const noexcept {
   for (std::size_t port = 0; port < made.relocations.size(); ++port) {
     const Binding& binding = slot.bindings[port];
     const kernels::ev74::Relocation& needs = relocations[port];
-    made.relocations[port] = {needs.packet_offset, binding.fd, binding.offset_bytes,
-                              needs.length_bytes, needs.access};
+    made.relocations[port] = {needs.packet_offset, binding.fd,   binding.offset_bytes,
+                              needs.length_bytes,  needs.access, slot.objects[port]};
   }
   return made;
 }
@@ -114,6 +127,8 @@ Session::Keeps Session::retire(Slot& slot, JobState end) noexcept {
     --parked_;
   slot.parked = false;
   slot.state = end;
+  if (slot.times.submitted_ns != 0)
+    slot.times.retired_ns = now_ns();
   Keeps keeps{std::move(slot.bindings[0].keep), std::move(slot.bindings[1].keep)};
   if (!slot.owned)
     slot.used = false;
@@ -142,6 +157,7 @@ Status Session::submit(std::uint32_t index) noexcept {
   }
   // Before the transport has it: another thread may pump the completion at once.
   slot.state = JobState::Submitted;
+  slot.times.submitted_ns = now_ns();
   const Submission handed = submission(slot);
   lock.unlock();
   const Status status = transport_->submit(handed);
@@ -252,6 +268,8 @@ void Session::retired(const Completion& completion) noexcept {
       continue;
     const bool done = completion.outcome == JobOutcome::Done;
     slot.counters = completion.counters;
+    slot.times.started_ns = completion.started_ns;
+    slot.times.done_ns = completion.done_ns;
     // A parked job stays what its caller was told: failed.
     if (!slot.parked && !done)
       slot.error = failure_of(completion);

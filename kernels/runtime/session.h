@@ -46,10 +46,11 @@ public:
 
   /// The bindings are checked. Nothing where all slots are taken; the bindings are left alone then.
   [[nodiscard]] std::optional<std::uint32_t>
-  take_slot(const kernels::ev74::RelocatablePacket& packet, Binding& source,
-            Binding& destination) noexcept;
+  take_slot(const kernels::ev74::RelocatablePacket& packet, Binding& source, Binding& destination,
+            const std::array<MemoryInfo, 2>& objects) noexcept;
   [[nodiscard]] JobState state(std::uint32_t slot) const noexcept;
   [[nodiscard]] Counters counters(std::uint32_t slot) const noexcept;
+  [[nodiscard]] JobTimes times(std::uint32_t slot) const noexcept;
   [[nodiscard]] bool retired(std::uint32_t slot) const noexcept;
   Status submit(std::uint32_t index) noexcept;
   Status wait(std::uint32_t index, std::chrono::nanoseconds timeout,
@@ -75,8 +76,10 @@ private:
     JobId job = 0;
     std::optional<kernels::ev74::RelocatablePacket> packet;
     std::array<Binding, 2> bindings;
+    std::array<MemoryInfo, 2> objects;
     Error error{};
     Counters counters{};
+    JobTimes times{};
   };
 
   [[nodiscard]] static bool in_flight(const Slot& slot) noexcept {

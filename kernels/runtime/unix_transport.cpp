@@ -21,7 +21,6 @@
 #include <simaai/runtime/unique_fd.h>
 
 #include "runtime/common.h"
-#include "runtime/descriptors.h"
 #include "runtime/protocol.h"
 
 namespace simaai::runtime {
@@ -89,15 +88,17 @@ Completion completion_of(const protocol::CompletionRecord& record) noexcept {
   made.counters = {record.dma_calls_in,  record.dma_calls_out,    record.dma_bytes_in,
                    record.dma_bytes_out, record.typed_load_bytes, record.typed_store_bytes,
                    record.cycles,        record.workers,          record.route};
+  made.started_ns = record.started_ns;
+  made.done_ns = record.done_ns;
   return made;
 }
 
 class UnixTransport final : public Transport {
 public:
-  UnixTransport(UniqueFd socket, UniqueFd completions, UniqueFd server, UniqueFd wakeup,
+  UnixTransport(UniqueFd socket, UniqueFd server, UniqueFd wakeup,
                 const protocol::Hello& hello) noexcept
-      : socket_(std::move(socket)), completions_(std::move(completions)),
-        server_(std::move(server)), wakeup_(std::move(wakeup)), queue_limit_(hello.queue_limit) {
+      : socket_(std::move(socket)), server_(std::move(server)), wakeup_(std::move(wakeup)),
+        queue_limit_(hello.queue_limit) {
     for (std::uint32_t i = 0; i < hello.capability_count; ++i) {
       const protocol::CapabilityRecord& record = hello.capabilities[i];
       (void)capabilities_.add({record.operation, record.version, record.flags, record.source_dtypes,
@@ -123,9 +124,8 @@ private:
   Status send(const protocol::Submit& message, const std::array<int, 2>& fds) noexcept;
 
   const UniqueFd socket_;
-  const UniqueFd completions_; ///< eventfd of the server
-  const UniqueFd server_;      ///< pidfd
-  const UniqueFd wakeup_;      ///< eventfd of interrupt()
+  const UniqueFd server_; ///< pidfd
+  const UniqueFd wakeup_; ///< eventfd of interrupt()
   const std::uint32_t queue_limit_;
   CapabilityTable capabilities_;
   std::atomic<std::uint32_t> in_flight_{0};
@@ -202,11 +202,15 @@ UnixTransport::Drained UnixTransport::drain(CompletionSink& sink) noexcept {
     if (got < 0 && errno == EAGAIN)
       return Drained::Open;
     // A server that talks nonsense is not one that can be waited for.
-    if (got <= 0 ||
+    const std::uint32_t flying = in_flight_.load(std::memory_order_relaxed);
+    if (got <= 0 || flying == 0 ||
         !protocol::is(record, protocol::MessageType::Completion, static_cast<std::size_t>(got)))
       return Drained::Ended;
-    in_flight_.fetch_sub(1, std::memory_order_relaxed);
+    const bool was_last = in_flight_.fetch_sub(1, std::memory_order_relaxed) == 1;
     sink.retired(completion_of(record));
+    // Another look would find nothing, and so costs a call for nothing.
+    if (was_last)
+      return Drained::Open;
   }
 }
 
@@ -240,19 +244,15 @@ PumpResult UnixTransport::await_exit(CompletionSink& sink, nanoseconds timeout) 
 PumpResult UnixTransport::pump(CompletionSink& sink, nanoseconds timeout) noexcept {
   if (lost_)
     return await_exit(sink, timeout);
-  // The socket is watched for its end only: a record is followed by a signal of the eventfd.
-  std::array<pollfd, 3> watched{pollfd{completions_.get(), POLLIN, 0},
-                                pollfd{wakeup_.get(), POLLIN, 0}, pollfd{socket_.get(), 0, 0}};
+  std::array<pollfd, 2> watched{pollfd{wakeup_.get(), POLLIN, 0}, pollfd{socket_.get(), POLLIN, 0}};
   const timespec left = to_timespec(timeout);
   if (::ppoll(watched.data(), watched.size(), &left, nullptr) <= 0)
     return PumpResult::TimedOut;
-  for (std::size_t event = 0; event < 2; ++event) {
-    std::uint64_t count = 0;
-    if (watched[event].revents != 0)
-      (void)!::read(watched[event].fd, &count, sizeof(count));
-  }
-  const bool hung_up = watched[2].revents != 0;
-  if (drain(sink) == Drained::Ended || hung_up)
+  std::uint64_t count = 0;
+  if (watched[0].revents != 0)
+    (void)!::read(wakeup_.get(), &count, sizeof(count));
+  const bool hung_up = (watched[1].revents & (POLLHUP | POLLERR | POLLNVAL)) != 0;
+  if ((watched[1].revents != 0 && drain(sink) == Drained::Ended) || hung_up)
     return lose(sink, hung_up ? ECONNRESET : EPROTO);
   return PumpResult::Delivered;
 }
@@ -265,29 +265,19 @@ TransportResult open_unix_transport(std::string_view path) {
     return unavailable(errno == EAGAIN ? ETIMEDOUT : errno);
   UniqueFd server = watch_peer(socket.get());
   protocol::Hello hello{};
-  ControlRoom control{};
-  iovec part{&hello, sizeof(hello)};
-  msghdr envelope{};
-  envelope.msg_iov = &part;
-  envelope.msg_iovlen = 1;
-  envelope.msg_control = control.bytes.data();
-  envelope.msg_controllen = control.bytes.size();
-  const ssize_t got = ::recvmsg(socket.get(), &envelope, MSG_CMSG_CLOEXEC);
+  const ssize_t got = ::recv(socket.get(), &hello, sizeof(hello), MSG_TRUNC);
   const int reason = got < 0 ? errno : ECONNRESET;
   if (got <= 0)
     return unavailable(reason == EAGAIN ? ETIMEDOUT : reason);
-  UniqueFd completions;
-  take_descriptors(envelope, {&completions, 1});
   if (!protocol::is(hello, protocol::MessageType::Hello, static_cast<std::size_t>(got)) ||
-      hello.capability_count > CapabilityTable::kMaxEntries || hello.queue_limit == 0 ||
-      !completions)
+      hello.capability_count > CapabilityTable::kMaxEntries || hello.queue_limit == 0)
     return make_error(ErrorCode::ProtocolMismatch, protocol::kVersion,
                       hello.header.magic == protocol::kMagic ? hello.header.version : 0);
   UniqueFd wakeup(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!wakeup)
     return unavailable(errno);
-  return std::make_unique<UnixTransport>(std::move(socket), std::move(completions),
-                                         std::move(server), std::move(wakeup), hello);
+  return std::make_unique<UnixTransport>(std::move(socket), std::move(server), std::move(wakeup),
+                                         hello);
 }
 
 } // namespace simaai::runtime

@@ -147,6 +147,23 @@ TEST_P(ModelFaults, MoreLocalMemoryThanThereIs) {
   expect_fault([](Worker&, std::byte* l) { *(l - 1) ^= std::byte{1}; }, FaultKind::LocalMemory);
 }
 
+TEST_P(ModelFaults, LocalBoundsAreWatchedWhereNothingElseIs) {
+  ModelConfig bounds = config();
+  bounds.checking = model::Checking::Bounds;
+  Job job(bounds);
+  ASSERT_TRUE(job.run(copy_all).clean());
+  const Job::Body bodies[] = {[](Worker&, std::byte* l) { l[1024 + 1023] ^= std::byte{1}; },
+                              [](Worker&, std::byte* l) { l[1024] ^= std::byte{1}; },
+                              [](Worker&, std::byte* l) { *(l - 1024) ^= std::byte{1}; }};
+  for (const Job::Body body : bodies) {
+    const model::RunResult result = job.run(body);
+    ASSERT_EQ(result.fault_count, 1U);
+    EXPECT_EQ(result.faults[0].kind, FaultKind::LocalMemory);
+    // The next job finds its bounds whole again.
+    EXPECT_TRUE(job.run(copy_all).clean());
+  }
+}
+
 TEST_P(ModelFaults, ReadOutsideTheSource) {
   ModelJob job(config());
   std::byte more[16] = {};

@@ -75,8 +75,49 @@ TEST_F(Jobs, HandOverThePacketAndItsRelocations) {
   EXPECT_EQ(sent.relocations[1].fd, destination.fd());
   EXPECT_EQ(sent.relocations[1].length_bytes, kElements * 2U);
   EXPECT_EQ(sent.relocations[1].access, kernels::ev74::RegionAccess::Write);
+  // With what the kernel says is behind the descriptors.
+  const DmaBuf* const buffers[] = {&source, &destination};
+  for (std::size_t port = 0; port < 2; ++port) {
+    const MemoryInfo object = take(inspect(buffers[port]->fd()));
+    EXPECT_EQ(sent.relocations[port].object.inode, object.inode);
+    EXPECT_EQ(sent.relocations[port].object.device, object.device);
+    EXPECT_EQ(sent.relocations[port].object.size_bytes, object.size_bytes);
+  }
   fake.complete(sent.job);
   EXPECT_TRUE(job.wait(kDeadline).ok());
+}
+
+TEST_F(Jobs, TellWhenTheyPassedFromHandToHand) {
+  const auto now = [] {
+    return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
+                                          std::chrono::steady_clock::now().time_since_epoch())
+                                          .count());
+  };
+  const std::uint64_t before = now();
+  Job job = make();
+  EXPECT_EQ(job.times().submitted_ns, 0U);
+  ASSERT_TRUE(job.submit().ok());
+  const std::uint64_t submitted = job.times().submitted_ns;
+  EXPECT_LE(before, submitted);
+  EXPECT_LE(submitted, now());
+  EXPECT_EQ(job.times().retired_ns, 0U);
+  Completion completion{last(), JobOutcome::Done, 0, 0, {}};
+  completion.started_ns = submitted + 1;
+  completion.done_ns = submitted + 2;
+  fake.complete(completion);
+  ASSERT_TRUE(job.wait(kDeadline).ok());
+  const JobTimes times = job.times();
+  EXPECT_EQ(times.submitted_ns, submitted);
+  EXPECT_EQ(times.started_ns, submitted + 1);
+  EXPECT_EQ(times.done_ns, submitted + 2);
+  EXPECT_LE(submitted, times.retired_ns);
+  EXPECT_LE(times.retired_ns, now());
+  // A job that failed has them too; one that was never handed over was not retired.
+  Job failed = submit();
+  fake.complete(Completion{last(), JobOutcome::Fault, 0, 1, {}});
+  EXPECT_FALSE(failed.wait(kDeadline).ok());
+  EXPECT_NE(failed.times().retired_ns, 0U);
+  EXPECT_EQ(failed.times().started_ns, 0U);
 }
 
 TEST_F(Jobs, FailWithWhatTheDeviceSays) {

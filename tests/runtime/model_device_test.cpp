@@ -91,6 +91,41 @@ TEST(Model, CountsWhatAJobCost) {
   EXPECT_NE(counters.route, 0U);
 }
 
+void expect_order(const JobTimes& times) {
+  EXPECT_NE(times.submitted_ns, 0U);
+  EXPECT_LE(times.submitted_ns, times.started_ns);
+  EXPECT_LE(times.started_ns, times.done_ns);
+  EXPECT_LE(times.done_ns, times.retired_ns);
+}
+
+TEST(Model, TellsWhenAJobRan) {
+  // Brief and not, on whichever thread.
+  const Device device = open_model("workers=2,seed=11");
+  for (const std::int64_t elements : {1, 100000}) {
+    CastJob cast(elements, 5);
+    Job job = take(device.submit(cast.plan(), cast.source(), cast.destination()));
+    ASSERT_TRUE(job.wait(kDeadline).ok());
+    expect_order(job.times());
+  }
+}
+
+TEST(Model, RunsBriefJobsAmongLongOnesWithoutAnyWaitForThem) {
+  const Device device = open_model("workers=2,seed=12");
+  CastJob brief(10, 1);
+  CastJob large(300000, 2);
+  CastJob last(20, 3);
+  Job first = take(device.submit(brief.plan(), brief.source(), brief.destination()));
+  Job second = take(device.submit(large.plan(), large.source(), large.destination()));
+  Job third = take(device.submit(last.plan(), last.source(), last.destination()));
+  // Polls run nothing long, the device's thread runs what comes before a long job.
+  EXPECT_TRUE(eventually([&] { return third.poll(); }));
+  EXPECT_TRUE(first.poll());
+  EXPECT_TRUE(second.poll());
+  EXPECT_TRUE(brief.is_done());
+  EXPECT_TRUE(large.is_done());
+  EXPECT_TRUE(last.is_done());
+}
+
 TEST(Model, RunsManyJobsInOrder) {
   const Device device = open_model("workers=2");
   std::vector<std::unique_ptr<CastJob>> casts;

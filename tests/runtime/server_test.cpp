@@ -51,6 +51,12 @@ TEST(Server, TellsWhatAJobCost) {
   ASSERT_TRUE(job.wait(kDeadline).ok());
   EXPECT_EQ(job.counters().dma_bytes_in, 65536U);
   EXPECT_NE(job.counters().route, 0U);
+  // One clock on both sides.
+  const JobTimes times = job.times();
+  EXPECT_NE(times.submitted_ns, 0U);
+  EXPECT_LE(times.submitted_ns, times.started_ns);
+  EXPECT_LE(times.started_ns, times.done_ns);
+  EXPECT_LE(times.done_ns, times.retired_ns);
 }
 
 TEST(Server, KilledInMidJobFailsItAndReleasesItsBuffers) {

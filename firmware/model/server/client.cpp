@@ -5,10 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstring>
 #include <utility>
 
-#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -57,6 +55,8 @@ protocol::CompletionRecord record_of(const Completion& from) noexcept {
   record.typed_load_bytes = from.counters.typed_load_bytes;
   record.typed_store_bytes = from.counters.typed_store_bytes;
   record.cycles = from.counters.cycles;
+  record.started_ns = from.started_ns;
+  record.done_ns = from.done_ns;
   record.workers = from.counters.workers;
   record.route = from.counters.route;
   return record;
@@ -72,20 +72,7 @@ bool Client::greet() noexcept {
   for (const runtime::Capability& entry : table.entries())
     hello.capabilities[hello.capability_count++] = {entry.operation, entry.version, entry.flags,
                                                     entry.source_dtypes, entry.destination_dtypes};
-  ControlRoom control{};
-  iovec part{&hello, sizeof(hello)};
-  msghdr envelope{};
-  envelope.msg_iov = &part;
-  envelope.msg_iovlen = 1;
-  envelope.msg_control = control.bytes.data();
-  envelope.msg_controllen = CMSG_SPACE(sizeof(int));
-  cmsghdr* head = CMSG_FIRSTHDR(&envelope);
-  head->cmsg_level = SOL_SOCKET;
-  head->cmsg_type = SCM_RIGHTS;
-  head->cmsg_len = CMSG_LEN(sizeof(int));
-  const int completions = completions_.get();
-  std::memcpy(CMSG_DATA(head), &completions, sizeof(completions));
-  return ::sendmsg(socket_.get(), &envelope, MSG_DONTWAIT | MSG_NOSIGNAL) ==
+  return ::send(socket_.get(), &hello, sizeof(hello), MSG_DONTWAIT | MSG_NOSIGNAL) ==
          static_cast<ssize_t>(sizeof(hello));
 }
 
@@ -138,26 +125,14 @@ bool Client::send(const Completion& completion) noexcept {
   return sent >= 0 || errno != EAGAIN;
 }
 
-void Client::signal() noexcept {
-  // The counter is shared with the client, who could fill it to make a write wait.
-  pollfd ready{completions_.get(), POLLOUT, 0};
-  const std::uint64_t one = 1;
-  if (::poll(&ready, 1, 0) == 1)
-    (void)!::write(completions_.get(), &one, sizeof(one));
-}
-
 void Client::complete(const Completion& completion) noexcept {
-  if (unsent_.empty() && send(completion))
-    signal();
-  else
+  if (!unsent_.empty() || !send(completion))
     unsent_.push_back(completion);
 }
 
 void Client::flush() noexcept {
-  while (!unsent_.empty() && send(unsent_.front())) {
+  while (!unsent_.empty() && send(unsent_.front()))
     unsent_.pop_front();
-    signal();
-  }
 }
 
 } // namespace simaai::model

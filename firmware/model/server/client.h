@@ -25,10 +25,8 @@ enum class Received : std::uint8_t {
 /// Queue, address space and socket of a client. The server's lock protects every member but the space.
 class Client {
 public:
-  Client(runtime::UniqueFd socket, runtime::UniqueFd completions, const ModelConfig& config,
-         std::size_t queue_limit) noexcept
-      : socket_(std::move(socket)), completions_(std::move(completions)), space_(config),
-        queue_limit_(queue_limit) {}
+  Client(runtime::UniqueFd socket, const ModelConfig& config, std::size_t queue_limit) noexcept
+      : socket_(std::move(socket)), space_(config), queue_limit_(queue_limit) {}
 
   [[nodiscard]] int socket() const noexcept { return socket_.get(); }
   [[nodiscard]] ClientSpace& space() noexcept { return space_; }
@@ -47,12 +45,10 @@ public:
 
 private:
   [[nodiscard]] bool send(const runtime::Completion& completion) noexcept;
-  void signal() noexcept;
   [[nodiscard]] Received refuse(runtime::JobId job, runtime::JobOutcome outcome,
                                 std::uint32_t detail) noexcept;
 
   runtime::UniqueFd socket_;
-  runtime::UniqueFd completions_; ///< eventfd that the client got with the greeting
   ClientSpace space_;
   std::size_t queue_limit_;
   std::deque<runtime::Completion> unsent_;

@@ -66,14 +66,10 @@ void Server::accept_client() noexcept {
   UniqueFd socket(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
   if (!socket)
     return;
-  UniqueFd completions(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  if (!completions)
-    return;
   const std::lock_guard lock(mutex_);
   if (clients_.size() >= kMaxClients)
     return;
-  auto client = std::make_shared<Client>(std::move(socket), std::move(completions), config_.model,
-                                         config_.queue_limit);
+  auto client = std::make_shared<Client>(std::move(socket), config_.model, config_.queue_limit);
   if (client->greet())
     clients_.push_back(std::move(client));
 }
@@ -83,6 +79,12 @@ void Server::drop(const std::shared_ptr<Client>& client) noexcept {
   client->queue.clear();
   (void)::shutdown(client->socket(), SHUT_RDWR);
   std::erase(clients_, client);
+}
+
+/// With the lock held.
+bool Server::has_work() const noexcept {
+  return std::any_of(clients_.begin(), clients_.end(),
+                     [](const auto& client) { return !client->queue.empty(); });
 }
 
 /// With the lock held: no other client has a job.
@@ -107,7 +109,8 @@ void Server::serve_client(const std::shared_ptr<Client>& client, short events) n
     if (!busy_ && client->queue.size() == 1 && client->queue.front().is_brief() &&
         !client->space().is_delayed() && is_alone(client))
       run_front(lock, client);
-    if (!busy_)
+    // Waking the device's thread for nothing would cost more than such a job.
+    if (!busy_ && has_work())
       work_.notify_one();
     break;
   case Received::Refused:

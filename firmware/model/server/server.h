@@ -48,6 +48,7 @@ private:
   void serve_client(const std::shared_ptr<Client>& client, short events) noexcept;
   void drop(const std::shared_ptr<Client>& client) noexcept;
   void collect(int stop_fd);
+  [[nodiscard]] bool has_work() const noexcept;
   [[nodiscard]] bool is_alone(const std::shared_ptr<Client>& client) const noexcept;
   void run_device() noexcept;
   void run_front(std::unique_lock<std::mutex>& lock,

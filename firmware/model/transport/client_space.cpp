@@ -3,6 +3,7 @@
 #include "firmware/model/transport/client_space.h"
 
 #include <algorithm>
+#include <chrono>
 #include <optional>
 #include <utility>
 
@@ -20,6 +21,7 @@ using runtime::Completion;
 using runtime::JobOutcome;
 using runtime::MemoryInfo;
 using runtime::protocol::RefusalReason;
+using Inspected = std::variant<MemoryInfo, runtime::Error>;
 
 /// Mappings that a client may leave behind before unused ones are given up.
 constexpr std::size_t kMaxIdleObjects = 128;
@@ -65,6 +67,12 @@ bool overlap(std::span<const PortRange, 2> ports, const std::array<MemoryInfo, 2
   return same_object(infos[0], infos[1]) &&
          ports[0].offset_bytes < ports[1].offset_bytes + ports[1].length_bytes &&
          ports[1].offset_bytes < ports[0].offset_bytes + ports[0].length_bytes;
+}
+
+std::uint64_t now_ns() noexcept {
+  const auto since = std::chrono::steady_clock::now().time_since_epoch();
+  return static_cast<std::uint64_t>(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(since).count());
 }
 
 runtime::Counters counters_of(const RunResult& result) noexcept {
@@ -156,8 +164,9 @@ ClientSpace::admit(runtime::JobId id, std::span<const std::byte> packet,
     return Reason::BadPacket;
   std::array<MemoryInfo, 2> infos;
   for (std::size_t port = 0; port < ports.size(); ++port) {
-    const auto found = runtime::inspect(ports[port].fd);
-    const auto* info = std::get_if<MemoryInfo>(&found);
+    const MemoryInfo* info = ports[port].object;
+    const auto found = info != nullptr ? Inspected(*info) : runtime::inspect(ports[port].fd);
+    info = std::get_if<MemoryInfo>(&found);
     if (info == nullptr)
       return Reason::BadMemory;
     infos[port] = *info;
@@ -197,7 +206,9 @@ Completion ClientSpace::run(const Job& job) noexcept {
     completion.detail = static_cast<std::uint32_t>(Reason::Unmappable);
     return completion;
   }
+  completion.started_ns = now_ns();
   const RunResult result = model_.run({job.packet_.data(), job.packet_bytes_});
+  completion.done_ns = now_ns();
   completion.entry_status = static_cast<std::uint32_t>(result.status);
   completion.counters = counters_of(result);
   if (result.fault_count != 0) {

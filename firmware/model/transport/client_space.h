@@ -27,6 +27,8 @@ struct PortRange {
   std::uint64_t offset_bytes = 0;
   std::uint64_t length_bytes = 0;
   bool writes = false;
+  const runtime::MemoryInfo* object =
+      nullptr; ///< where it is known already; else the kernel is asked
 };
 
 /// Maps objects by what they are, (st_dev, st_ino), and not by descriptor, so that each is mapped once for reading and at
@@ -55,6 +57,7 @@ public:
 
     /// So short that handing it to another thread would take longer than running it.
     [[nodiscard]] bool is_brief() const noexcept { return accessed_bytes_ <= kBriefBytes; }
+    [[nodiscard]] std::uint64_t accessed_bytes() const noexcept { return accessed_bytes_; }
 
   private:
     friend class ClientSpace;
@@ -80,6 +83,10 @@ public:
   [[nodiscard]] runtime::CapabilityTable capabilities() const noexcept;
   /// True where every job is made to last.
   [[nodiscard]] bool is_delayed() const noexcept { return model_.config().latency_us != 0; }
+  /// True where jobs take a hundred times as long.
+  [[nodiscard]] bool checks_all() const noexcept {
+    return model_.config().checking == Checking::Full;
+  }
 
 private:
   struct Object {

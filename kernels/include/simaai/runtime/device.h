@@ -67,6 +67,15 @@ enum class JobState : std::uint8_t {
   Parked,    ///< the caller has been given an error, but the device may still touch the buffers
 };
 
+/// When a job passed from hand to hand: CLOCK_MONOTONIC (std::chrono::steady_clock), in nanoseconds; 0 where that did not
+/// happen, or where the device does not tell.
+struct JobTimes {
+  std::uint64_t submitted_ns = 0; ///< about to be handed over
+  std::uint64_t started_ns = 0;   ///< the device began
+  std::uint64_t done_ns = 0;      ///< the device had ended
+  std::uint64_t retired_ns = 0;   ///< this process learned of it and let the buffers go
+};
+
 class Device;
 
 /// One run of one packet. Move-only. Thread-bound, except that jobs of one device may be used by different threads at
@@ -99,6 +108,9 @@ public:
 
   /// Of a completed job.
   [[nodiscard]] SIMAAI_RUNTIME_API Counters counters() const noexcept;
+
+  /// What is known so far; complete once the job is retired. An empty plan has no times.
+  [[nodiscard]] SIMAAI_RUNTIME_API JobTimes times() const noexcept;
 
 private:
   friend class Device;

@@ -13,6 +13,7 @@
 
 #include <simaai/kernels/ev74/packet.h>
 #include <simaai/runtime/capability.h>
+#include <simaai/runtime/dma_buf.h>
 #include <simaai/runtime/error.h>
 #include <simaai/runtime/export.h>
 
@@ -49,6 +50,8 @@ struct Completion {
   std::uint32_t entry_status = 0; ///< what the native entry returned
   std::uint32_t detail = 0;
   Counters counters;
+  std::uint64_t started_ns = 0; ///< when the entry was called, CLOCK_MONOTONIC; 0: not told
+  std::uint64_t done_ns = 0;    ///< when it had returned; 0: not told
 };
 
 /// A relocation of a packet: where the driver writes the address of which range of which object.
@@ -58,6 +61,7 @@ struct BoundRelocation {
   std::uint64_t offset_bytes = 0;  ///< into the object
   std::uint64_t length_bytes = 0;  ///< that the packet's port may access
   kernels::ev74::RegionAccess access = kernels::ev74::RegionAccess::Read;
+  MemoryInfo object; ///< what the kernel says is behind the descriptor
 };
 
 /// A job on its way to a device: a packet with zero address slots, and its relocations, source first. Everything is
