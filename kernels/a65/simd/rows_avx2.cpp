@@ -4,9 +4,11 @@
 #include "a65/simd/isa_avx2.h"
 #include "a65/simd/lanes_avx2.h"
 #include "a65/simd/linear_rows.h"
+#include "a65/simd/narrow_pixels_avx2.h"
 #include "a65/simd/panel_by_rows.h"
 #include "a65/simd/panel_rows.h"
 #include "a65/simd/row_table.h"
+#include "a65/simd/wide_bytes_avx2.h"
 #include "a65/simd/wide_pixels_avx2.h"
 
 namespace simaai::kernels::a65::detail {
@@ -16,43 +18,36 @@ using namespace avx2;
 
 // Writers.
 
-/// Rows of 16 stored channels at most.
-template <class From, TileRowFn kScalar> void write_narrow_row(const TileRow& row) noexcept {
-  const std::int64_t stored = row.stored_channels;
+/// Rows of 9 to 16 channels without padding: the second half overlaps the first one.
+template <class From, TileRowFn kScalar> void write_halves_row(const TileRow& row) noexcept {
   const std::int64_t last = row.channels - 8;
-  if (stored != 16 && last < 0) {
+  if (last < 0 || row.channels != row.stored_channels) {
     kScalar(row);
     return;
   }
   const std::byte* src = row.src;
   std::byte* dst = row.dst;
   for (std::int64_t p = 0; p < row.pixels; ++p) {
-    if (row.channels == 16) {
-      store_planes_16(dst, stored, From::planes_16(src));
-    } else if (stored == 16) {
-      store_planes_16(dst, stored, From::planes_some(src, row.channels));
-    } else { // the second half overlaps the first one
-      store_planes_8(dst, stored, From::load_8(src));
-      store_planes_8(dst + last, stored, From::load_8(src + last * From::kBytes));
-    }
+    store_planes_8(dst, row.channels, From::load_8(src));
+    store_planes_8(dst + last, row.channels, From::load_8(src + last * From::kBytes));
     src += row.pixel_stride_bytes;
-    dst += 2 * stored;
+    dst += 2 * row.channels;
   }
 }
 
-/// One pixel of any number of channels.
-template <class From, TileRowFn kScalar> void write_channels(const TilePanel& panel) noexcept {
-  if (panel.last_channels > 16)
-    write_wide<From>(panel);
-  else
-    write_by_rows<write_narrow_row<From, kScalar>>(panel);
-}
-
 template <class From, TileRowFn kScalar> void write_tiled(const TilePanel& panel) noexcept {
-  if (panel.row.stored_channels == 16)
+  const std::int64_t stored = panel.row.stored_channels;
+  const std::int64_t channels = panel.last_channels;
+  if (stored == 16 && panel.runs == 1 && channels < 16)
+    write_padded<PaddedPixels<From>>(panel, From::kBytes);
+  else if (stored == 16)
     PanelRows<Avx2>::write_of_16<From>(panel);
+  else if (channels > 16)
+    write_wide<From>(panel);
+  else if (panel.runs == 1 && channels <= 8)
+    CompactPixels<From>::write(panel);
   else
-    write_channels<From, kScalar>(panel);
+    write_by_rows<write_halves_row<From, kScalar>>(panel);
 }
 
 /// The last `row.pixels - done` pixels of `src_bytes` and `dst_bytes` each.
@@ -121,11 +116,7 @@ template <class From, TileRowFn kScalar> void write_pad16_c3(const TilePanel& pa
 }
 
 /// Packed pixels of three channels in three stored ones; anything else is left to `other`.
-template <class From> void write_compact_c3(const TileRow& row, TileRowFn other) noexcept {
-  if (row.stored_channels != 3 || row.pixel_stride_bytes != 3 * From::kBytes) {
-    other(row);
-    return;
-  }
+template <class From, TileRowFn kScalar> void write_compact_c3_row(const TileRow& row) noexcept {
   constexpr char kNone = -128;
   const __m128i planes =
       _mm_setr_epi8(0, 2, 4, 1, 3, 5, 6, 8, 10, 7, 9, 11, kNone, kNone, kNone, kNone);
@@ -137,51 +128,26 @@ template <class From> void write_compact_c3(const TileRow& row, TileRowFn other)
     store_128(row.dst + p * 6, _mm_or_si128(first, _mm_slli_si128(second, 12)));
     store_64(row.dst + p * 6 + 16, _mm_srli_si128(second, 4));
   }
-  finish_pixels(row, p, 3 * From::kBytes, 6, other);
+  finish_pixels(row, p, 3 * From::kBytes, 6, kScalar);
 }
 
-void f32_bf16_tiled_c3_row__avx2(const TileRow& row) noexcept {
-  write_compact_c3<F32>(row, f32_bf16_tiled_c3_row__scalar);
-}
-void bf16_bf16_tiled_c3_row__avx2(const TileRow& row) noexcept {
-  write_compact_c3<BF16>(row, bf16_bf16_tiled_c3_row__scalar);
+template <class From, TileRowFn kScalar> void write_c3(const TilePanel& panel) noexcept {
+  if (panel.row.stored_channels == 3 && panel.row.pixel_stride_bytes == 3 * From::kBytes)
+    write_by_rows<write_compact_c3_row<From, kScalar>>(panel);
+  else
+    write_tiled<From, kScalar>(panel);
 }
 
 /// A packed compact channel is a contiguous vector.
-void f32_bf16_tiled_c1_row__avx2(const TileRow& row) noexcept {
-  if (row.stored_channels == 1 && row.pixel_stride_bytes == F32::kBytes)
-    f32_bf16_linear_row__avx2({row.src, row.dst, row.pixels, F32::kBytes, BF16::kBytes});
+void f32_bf16_packed_row(const TileRow& row) noexcept {
+  f32_bf16_linear_row__avx2({row.src, row.dst, row.pixels, F32::kBytes, BF16::kBytes});
+}
+
+void write_f32_c1(const TilePanel& panel) noexcept {
+  if (panel.row.stored_channels == 1 && panel.row.pixel_stride_bytes == F32::kBytes)
+    write_by_rows<f32_bf16_packed_row>(panel);
   else
-    f32_bf16_tiled_c1_row__scalar(row);
-}
-
-/// One INT8 pixel: whole groups, then the fill or an overlapping group.
-void write_bytes(const std::byte* src, std::byte* dst, const TileRow& row, __m128i fill) noexcept {
-  std::int64_t c = 0;
-  for (; c + 16 <= row.channels; c += 16)
-    store_128(dst + c, load_128(src + c));
-  if (c == row.channels)
-    return;
-  if (row.stored_channels == row.channels) {
-    c = row.channels - 16;
-    store_128(dst + c, load_128(src + c));
-    return;
-  }
-  const std::int64_t rest = row.channels - c;
-  const __m128i index = _mm_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-  const __m128i padding = _mm_cmpgt_epi8(index, _mm_set1_epi8(static_cast<char>(rest - 1)));
-  store_128(dst + c, _mm_blendv_epi8(load_bytes(src + c, rest), fill, padding));
-}
-
-void i8_i8_tiled_row__avx2(const TileRow& row) noexcept {
-  const bool padded = row.stored_channels != row.channels;
-  if (!padded && (row.channels < 16 || row.pixel_stride_bytes == row.channels)) {
-    i8_i8_tiled_row__scalar(row);
-    return;
-  }
-  const __m128i fill = _mm_set1_epi8(static_cast<char>(row.fill));
-  for (std::int64_t p = 0; p < row.pixels; ++p)
-    write_bytes(row.src + p * row.pixel_stride_bytes, row.dst + p * row.stored_channels, row, fill);
+    write_tiled<F32, f32_bf16_tiled_c1_row__scalar>(panel);
 }
 
 /// Several whole groups of 16 channels a pixel are more than their copy.
@@ -190,11 +156,36 @@ void i8_i8_tiled_row__avx2(const TileRow& row) noexcept {
          panel.row.pixel_stride_bytes != 16;
 }
 
+/// Tiles of 16 channels of which the last may have less: the whole ones together, then that one.
+void write_i8_of_16(const TilePanel& panel) noexcept {
+  TilePanel whole = panel;
+  if (panel.last_channels != 16)
+    --whole.runs;
+  whole.last_channels = 16;
+  PanelRows<Avx2>::write_of_16<I8>(whole);
+  if (panel.last_channels == 16)
+    return;
+  TilePanel last = panel;
+  last.row.src += whole.runs * 16;
+  last.row.dst += whole.runs * panel.run_tile_bytes;
+  last.runs = 1;
+  WideBytes<false>::write(last);
+}
+
 void write_i8_tiled(const TilePanel& panel) noexcept {
-  if (is_whole_of_16(panel))
-    PanelRows<Avx2>::write_of_16<I8>(panel);
+  const TileRow& row = panel.row;
+  const bool one = panel.runs == 1;
+  const bool packed =
+      row.stored_channels == panel.last_channels && row.pixel_stride_bytes == panel.last_channels;
+  const bool few = row.channels < 16;
+  if ((one && packed) || (few && !(one && row.stored_channels == 16)))
+    write_by_rows<i8_i8_tiled_row__scalar>(panel); // a copy, or many copies
+  else if (few)
+    write_padded<PaddedBytes>(panel, 1);
+  else if (row.stored_channels == 16 && row.channels == 16)
+    write_i8_of_16(panel);
   else
-    write_by_rows<i8_i8_tiled_row__avx2>(panel);
+    write_wide_bytes(panel);
 }
 
 // Readers.
@@ -317,18 +308,26 @@ void read_i8_untiled(const TilePanel& panel) noexcept {
 
 constexpr RowTable kRows{
     .f32_bf16_tiled = write_tiled<F32, f32_bf16_tiled_row__scalar>,
-    .f32_bf16_tiled_c1 = write_by_rows<f32_bf16_tiled_c1_row__avx2>,
-    .f32_bf16_tiled_c3 = write_by_rows<f32_bf16_tiled_c3_row__avx2>,
-    .f32_bf16_channels = write_channels<F32, f32_bf16_channels_row__scalar>,
+    .f32_bf16_tiled_c1 = write_f32_c1,
+    .f32_bf16_tiled_c2 = write_tiled<F32, f32_bf16_tiled_c2_row__scalar>,
+    .f32_bf16_tiled_c3 = write_c3<F32, f32_bf16_tiled_c3_row__scalar>,
+    .f32_bf16_channels = write_tiled<F32, f32_bf16_channels_row__scalar>,
+    .f32_bf16_pad16_c1 = write_tiled<F32, f32_bf16_pad16_c1_row__scalar>,
     .f32_bf16_pad16_c3 = write_pad16_c3<F32, f32_bf16_pad16_c3_row__scalar>,
     .f16_bf16_tiled = write_tiled<F16, f16_bf16_tiled_row__scalar>,
-    .f16_bf16_channels = write_channels<F16, f16_bf16_channels_row__scalar>,
+    .f16_bf16_tiled_c1 = write_tiled<F16, f16_bf16_tiled_c1_row__scalar>,
+    .f16_bf16_tiled_c2 = write_tiled<F16, f16_bf16_tiled_c2_row__scalar>,
+    .f16_bf16_tiled_c3 = write_tiled<F16, f16_bf16_tiled_c3_row__scalar>,
+    .f16_bf16_channels = write_tiled<F16, f16_bf16_channels_row__scalar>,
     .bf16_bf16_tiled = write_tiled<BF16, bf16_bf16_tiled_row__scalar>,
-    .bf16_bf16_tiled_c3 = write_by_rows<bf16_bf16_tiled_c3_row__avx2>,
-    .bf16_bf16_channels = write_channels<BF16, bf16_bf16_channels_row__scalar>,
+    .bf16_bf16_tiled_c1 = write_tiled<BF16, bf16_bf16_tiled_c1_row__scalar>,
+    .bf16_bf16_tiled_c2 = write_tiled<BF16, bf16_bf16_tiled_c2_row__scalar>,
+    .bf16_bf16_tiled_c3 = write_c3<BF16, bf16_bf16_tiled_c3_row__scalar>,
+    .bf16_bf16_channels = write_tiled<BF16, bf16_bf16_channels_row__scalar>,
+    .bf16_bf16_pad16_c1 = write_tiled<BF16, bf16_bf16_pad16_c1_row__scalar>,
     .bf16_bf16_pad16_c3 = write_pad16_c3<BF16, bf16_bf16_pad16_c3_row__scalar>,
     .i8_i8_tiled = write_i8_tiled,
-    .i8_i8_channels = write_by_rows<i8_i8_tiled_row__avx2>,
+    .i8_i8_channels = write_i8_tiled,
     .bf16_f32_untiled = read_tiled<ToF32, bf16_f32_untiled_row__scalar>,
     .bf16_f32_untiled_c1 = read_by_rows<bf16_f32_untiled_c1_row__avx2>,
     .bf16_f32_untiled_c3 = read_by_rows<read_c3_row<ToF32, bf16_f32_untiled_c3_row__scalar>>,
