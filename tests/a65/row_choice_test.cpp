@@ -31,8 +31,8 @@ void record_panel(const char* name, const TilePanel& panel) {
   for (std::int64_t segment = 0; segment < panel.segments; ++segment)
     for (std::int64_t run = 0; run < panel.runs; ++run) {
       TileRow row = panel.row;
-      row.src += segment * row.pixels * row.pixel_stride_bytes +
-                 run * row.channels * row.channel_stride_bytes;
+      row.src +=
+          segment * panel.segment_linear_bytes + run * row.channels * row.channel_stride_bytes;
       row.dst += segment * panel.segment_tile_bytes + run * panel.run_tile_bytes;
       if (run + 1 == panel.runs)
         row.channels = panel.last_channels;

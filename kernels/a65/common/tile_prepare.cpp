@@ -15,10 +15,6 @@ using core::kAxisH;
 using core::kAxisW;
 using core::TileStorage;
 
-/// Bytes read and written from which the output is written past the cache. Below it would wait for
-/// memory although its reader finds it in cache; above it is evicted before it is read again.
-constexpr std::int64_t kStreamBytes = std::int64_t{1} << 20;
-
 /// Extents and linear strides by tile axis.
 struct Spatial {
   std::int64_t extent[core::kTileAxes];
@@ -226,7 +222,18 @@ void choose_common(const ops::PortPlan& plan, TileState* state) noexcept {
   if (plan.empty())
     return;
   state->has_tails = has_tails(state->geometry);
-  state->stream = plan.input_requirement().bytes + plan.output_requirement().bytes >= kStreamBytes;
+  state->stores = choose_stores(plan);
+  state->src_bytes = plan.input_requirement().bytes;
+}
+
+/// Whether a reader takes tile after tile instead of line after line: where tiles are narrower than
+/// a line, but not than a cache line of the output, or a pixel wide.
+bool reads_by_boxes(const TileState& state) noexcept {
+  constexpr std::int64_t kLeastBytes = 64;
+  const std::int64_t width = state.geometry.tile[kAxisW];
+  return state.group_count == 1 && state.groups[0].visits == 1 &&
+         state.geometry.tiles(kAxisW) != 1 &&
+         (width == 1 || width * state.stride_bytes[kAxisW] >= kLeastBytes);
 }
 
 } // namespace
@@ -273,6 +280,8 @@ TileState prepare_reader(const ops::PortPlan& plan, const RowTable& rows) noexce
   }
   if (!plan.empty())
     make_groups(kernels, &state);
+  if (linear.contiguous_channels && reads_by_boxes(state))
+    state.walk = reader_box_walk();
   return state;
 }
 

@@ -61,11 +61,11 @@ template <Direction kDirection>
   return row;
 }
 
-[[nodiscard]] TilePanel panel_template(const TileState& state) noexcept {
+[[nodiscard]] TilePanel panel_template(const TileState& state, const std::byte* src) noexcept {
   TilePanel panel{};
   panel.row = row_template(state);
   panel.planes = state.geometry.planes;
-  panel.stream = state.stream;
+  panel.stream = streams(state.stores, src, state.src_bytes);
   return panel;
 }
 
@@ -191,6 +191,7 @@ void visit_span(const TileState& state, const Line<kDirection>& line, const Span
   index.at[kAxisW] = span.first_tile;
   panel->segments = span.segments;
   panel->row.pixels = span.pixels;
+  panel->segment_linear_bytes = span.pixels * panel->row.pixel_stride_bytes;
   for (std::size_t slot = 0; slot < state.group_count; ++slot) {
     const ChannelGroup& group = state.groups[slot];
     const std::int64_t pixel_bytes = group.stored_channels * geometry.planes;
@@ -253,7 +254,7 @@ template <Direction kDirection>
 void walk_lines(const TileState& state, const std::byte* src, std::byte* dst) noexcept {
   const TileGeometry& geometry = state.geometry;
   const auto base = Place<kDirection>::of(src, dst);
-  TilePanel panel = panel_template(state);
+  TilePanel panel = panel_template(state, src);
   for_each_slice(state, [&](std::int64_t linear, std::int64_t slice_offset) {
     const auto slice = moved(base, linear, slice_offset);
     for (std::int64_t d = 0; d < geometry.extent[kAxisD]; ++d)
@@ -273,14 +274,68 @@ void walk_lines(const TileState& state, const std::byte* src, std::byte* dst) no
       if (state.has_tails)
         zero_tails(geometry, slice.tile);
   });
-  if (state.stream)
+  if (panel.stream)
+    finish_streaming();
+}
+
+/// All rows of the tiles at one place of the three spatial axes. `slice` is at the first pixel and
+/// channel of the slice.
+template <Direction kDirection>
+void visit_box(const TileState& state, const TileIndex& index, const Place<kDirection>& slice,
+               TilePanel* panel) noexcept {
+  const TileGeometry& geometry = state.geometry;
+  const ChannelGroup& group = state.groups[0];
+  const std::int64_t depth = geometry.tile_extent(kAxisD, index.at[kAxisD]);
+  const std::int64_t height = geometry.tile_extent(kAxisH, index.at[kAxisH]);
+  const std::int64_t width = geometry.tile_extent(kAxisW, index.at[kAxisW]);
+  const std::int64_t pixel_bytes = group.stored_channels * geometry.planes;
+  const bool column = width == 1; // then pixels follow each other along H in the tile
+  panel->row.pixels = column ? height : width;
+  panel->row.pixel_stride_bytes = state.stride_bytes[column ? kAxisH : kAxisW];
+  panel->segments = column ? 1 : height;
+  panel->segment_linear_bytes = state.stride_bytes[kAxisH];
+  panel->segment_tile_bytes = width * pixel_bytes;
+  panel->run_tile_bytes =
+      group.runs_are_tiles ? geometry.slab_bytes[0] : depth * height * width * pixel_bytes;
+  std::int64_t linear = 0;
+  for (core::TileAxis axis = 0; axis < kAxisC; ++axis)
+    linear += index.at[axis] * geometry.tile[axis] * state.stride_bytes[axis];
+  std::int64_t tile = geometry.tile_offset(index);
+  for (std::int64_t d = 0; d < depth; ++d) {
+    moved(slice, linear, tile).point(&panel->row);
+    group.kernel(*panel);
+    linear += state.stride_bytes[kAxisD];
+    tile += height * width * pixel_bytes;
+  }
+}
+
+/// Tile after tile, the channel tiles of each place together: the tile side is read in long runs.
+template <Direction kDirection>
+void walk_boxes(const TileState& state, const std::byte* src, std::byte* dst) noexcept {
+  const TileGeometry& geometry = state.geometry;
+  const ChannelGroup& group = state.groups[0];
+  const auto base = Place<kDirection>::of(src, dst);
+  TilePanel panel = panel_template(state, src);
+  panel.row.channels = group.channels;
+  panel.row.stored_channels = group.stored_channels;
+  panel.runs = group.runs;
+  panel.last_channels = group.last_channels;
+  for_each_slice(state, [&](std::int64_t linear, std::int64_t slice_offset) {
+    const auto slice = moved(base, linear, slice_offset);
+    TileIndex index{};
+    for (index.at[kAxisD] = 0; index.at[kAxisD] < geometry.tiles(kAxisD); ++index.at[kAxisD])
+      for (index.at[kAxisH] = 0; index.at[kAxisH] < geometry.tiles(kAxisH); ++index.at[kAxisH])
+        for (index.at[kAxisW] = 0; index.at[kAxisW] < geometry.tiles(kAxisW); ++index.at[kAxisW])
+          visit_box<kDirection>(state, index, slice, &panel);
+  });
+  if (panel.stream)
     finish_streaming();
 }
 
 void write_channels(const TileState& state, const std::byte* src, std::byte* dst) noexcept {
   const TileGeometry& geometry = state.geometry;
   const TilePanelFn kernel = state.groups[0].kernel;
-  TilePanel panel = panel_template(state);
+  TilePanel panel = panel_template(state, src);
   TileRow& row = panel.row;
   row.src = src;
   row.dst = dst;
@@ -298,6 +353,8 @@ void write_channels(const TileState& state, const std::byte* src, std::byte* dst
     row.src += row.channels * row.channel_stride_bytes;
     row.dst += geometry.bytes_of_tile(index);
   }
+  if (panel.stream)
+    finish_streaming();
 }
 
 template <Direction kDirection> constexpr TileWalks walks() noexcept {
@@ -309,6 +366,8 @@ template <Direction kDirection> constexpr TileWalks walks() noexcept {
 TileWalks writer_walks() noexcept { return walks<Direction::Write>(); }
 
 TileWalkFn writer_channel_walk() noexcept { return write_channels; }
+
+TileWalkFn reader_box_walk() noexcept { return walk_boxes<Direction::Read>; }
 
 TileWalks reader_walks() noexcept { return walks<Direction::Read>(); }
 

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "a65/common/store_choice.h"
 #include "a65/simd/row_args.h"
 #include "core/tile_geometry.h"
 
@@ -39,7 +40,8 @@ struct TileState {
   std::array<ChannelGroup, 2> groups{}; ///< of the other walks
   std::size_t group_count = 0;
   bool has_tails = false; ///< some tile's span was rounded up
-  bool stream = false;    ///< the output does not fit in cache
+  Stores stores = Stores::Cached;
+  std::size_t src_bytes = 0; ///< of the input port
   std::uint8_t fill = 0;
 };
 
@@ -62,5 +64,9 @@ struct TileWalks {
 
 /// Tile to linear.
 [[nodiscard]] TileWalks reader_walks() noexcept;
+
+/// Tile to linear, tile after tile as they follow each other along W: for one channel group of one
+/// visit.
+[[nodiscard]] TileWalkFn reader_box_walk() noexcept;
 
 } // namespace simaai::kernels::a65::detail

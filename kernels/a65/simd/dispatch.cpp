@@ -98,7 +98,7 @@ RowTable own_rows(Level level) noexcept {
 #endif
   case Level::Avx2:
 #if defined(__x86_64__)
-    return completed_by(avx2_rows(), avx2_linear_rows());
+    return completed_by(completed_by(avx2_rows(), avx2_reader_rows()), avx2_linear_rows());
 #else
     break;
 #endif

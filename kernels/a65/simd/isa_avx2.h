@@ -110,16 +110,14 @@ struct Avx2 {
     put_256<kStream>(dst, From::planes_some(src, channels));
   }
   template <bool kStream, class To>
-  static void read_4(To /*type*/, const std::byte* src, std::byte* dst,
-                     std::int64_t stride) noexcept {
+  static void read_line(To /*type*/, const std::byte* src, std::byte* dst,
+                        std::int64_t stride) noexcept {
     To::template put_planes<kStream>(dst, load_256(src));
     To::template put_planes<kStream>(dst + stride, load_256(src + 32));
-    To::template put_planes<kStream>(dst + 2 * stride, load_256(src + 64));
-    To::template put_planes<kStream>(dst + 3 * stride, load_256(src + 96));
   }
   template <bool kStream>
-  static void read_4(I8 /*type*/, const std::byte* src, std::byte* dst,
-                     std::int64_t stride) noexcept {
+  static void read_line(I8 /*type*/, const std::byte* src, std::byte* dst,
+                        std::int64_t stride) noexcept {
     read_1<kStream>(I8{}, src, dst);
     read_1<kStream>(I8{}, src + 16, dst + stride);
     read_1<kStream>(I8{}, src + 32, dst + 2 * stride);
@@ -144,5 +142,17 @@ struct Avx2 {
     read_channels<To>(src, dst, channels, 16);
   }
 };
+
+/// The last `row.pixels - done` pixels of `src_bytes` and `dst_bytes` each.
+inline void finish_pixels(const TileRow& row, std::int64_t done, std::int64_t src_bytes,
+                          std::int64_t dst_bytes, TileRowFn scalar) noexcept {
+  if (done == row.pixels)
+    return;
+  TileRow rest = row;
+  rest.src += done * src_bytes;
+  rest.dst += done * dst_bytes;
+  rest.pixels -= done;
+  scalar(rest);
+}
 
 } // namespace simaai::kernels::a65::detail::avx2

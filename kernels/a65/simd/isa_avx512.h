@@ -222,22 +222,18 @@ template <bool kVbmi> struct Avx512 {
   }
 
   template <bool kStream>
-  static void read_4(F32 type, const std::byte* src, std::byte* dst, std::int64_t stride) noexcept {
+  static void read_line(F32 type, const std::byte* src, std::byte* dst,
+                        std::int64_t stride) noexcept {
     put_512<kStream>(dst, join(type, src));
     put_512<kStream>(dst + stride, join(type, src + 32));
-    put_512<kStream>(dst + 2 * stride, join(type, src + 64));
-    put_512<kStream>(dst + 3 * stride, join(type, src + 96));
   }
 
   template <bool kStream>
-  static void read_4(BF16 /*type*/, const std::byte* src, std::byte* dst,
-                     std::int64_t stride) noexcept {
-    const __m512i first = join_pair(load_512(src));
-    const __m512i second = join_pair(load_512(src + 64));
-    put_256<kStream>(dst, _mm512_castsi512_si256(first));
-    put_256<kStream>(dst + stride, _mm512_extracti64x4_epi64(first, 1));
-    put_256<kStream>(dst + 2 * stride, _mm512_castsi512_si256(second));
-    put_256<kStream>(dst + 3 * stride, _mm512_extracti64x4_epi64(second, 1));
+  static void read_line(BF16 /*type*/, const std::byte* src, std::byte* dst,
+                        std::int64_t stride) noexcept {
+    const __m512i pair = join_pair(load_512(src));
+    put_256<kStream>(dst, _mm512_castsi512_si256(pair));
+    put_256<kStream>(dst + stride, _mm512_extracti64x4_epi64(pair, 1));
   }
 
   template <bool kStream>

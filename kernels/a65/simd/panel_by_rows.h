@@ -19,7 +19,8 @@ template <class Visit> void for_each_row(const TilePanel& panel, Visit visit) no
     for (std::int64_t pixel = 0; pixel < first.pixels; pixel += block) {
       const std::int64_t left = first.pixels - pixel;
       row.pixels = left < block ? left : block;
-      const std::int64_t linear = (segment * first.pixels + pixel) * first.pixel_stride_bytes;
+      const std::int64_t linear =
+          segment * panel.segment_linear_bytes + pixel * first.pixel_stride_bytes;
       const std::int64_t tile =
           segment * panel.segment_tile_bytes + pixel * first.stored_channels * planes;
       for (std::int64_t run = 0; run < panel.runs; ++run) {

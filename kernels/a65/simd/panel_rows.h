@@ -2,12 +2,13 @@
 // Panels of contiguous channels, written once for the vector levels. `Isa` supplies what depends on
 // the instruction set; its types are the level's own, so every instance belongs to one level.
 //
-// For a source type From and a destination type To, Isa has, on four pixels or on one:
+// For a source type From and a destination type To, Isa has, on several pixels or on one:
 //   write_4<kStream>(From, src, src stride, dst)   16 channels to 16 low and 16 high bytes a pixel
 //   write_1<kStream>(From, src, dst)
 //   write_some<kStream>(From, src, channels, dst)  the channels above `channels` are zero
-//   read_4<kStream>(To, src, dst, dst stride)      the way back
-//   read_1<kStream>(To, src, dst)
+//   read_line<kStream>(To, src, dst, dst stride)   the way back: 64 bytes of a tile, two pixels or
+//                                                  four of INT8
+//   read_1<kStream>(To, src, dst)                  one pixel
 //   read_some(To, src, channels, dst)              writes no other channel
 // From and To have kBytes, the width of a linear scalar, and kStoredBytes, that of 16 stored ones.
 // With kStream stores bypass the cache and every place is aligned to kStreamAlignment.
@@ -35,6 +36,10 @@ template <class Isa> struct PanelRows {
   /// Most runs of which a block of eight pixels and the one ahead of it stay in the first-level
   /// cache.
   static constexpr std::int64_t kRunsOfEight = 16;
+
+  static constexpr std::int64_t kLineBytes = 64;
+  /// Distance of prefetches along a tile.
+  static constexpr std::int64_t kTileAheadBytes = 512;
 
   /// Asks for the place of `src` in the next `kPixels` pixels.
   template <std::int64_t kPixels>
@@ -91,8 +96,8 @@ template <class Isa> struct PanelRows {
 
   template <class From, bool kStream> static void write_segments(const TilePanel& panel) noexcept {
     const TileRow& row = panel.row;
-    const std::byte* src = row.src;
     for (std::int64_t segment = 0; segment < panel.segments; ++segment) {
+      const std::byte* src = row.src + segment * panel.segment_linear_bytes;
       std::byte* dst = row.dst + segment * panel.segment_tile_bytes;
       std::int64_t p = 0;
       if constexpr (kStream) {
@@ -127,20 +132,22 @@ template <class Isa> struct PanelRows {
       write_segments<From, false>(panel);
   }
 
-  /// All runs of four pixels.
+  /// A cache line of each run's tile. Writes whole pixels one after the other as nearly as lines of
+  /// the tile allow: at most four output rows are open at a time.
   template <class To, bool kStream>
-  static void read_pixels_4(const TilePanel& panel, const std::byte* src, std::byte* dst) noexcept {
+  static void read_line(const TilePanel& panel, std::int64_t whole, const std::byte* src,
+                        std::byte* dst) noexcept {
     const std::int64_t stride = panel.row.pixel_stride_bytes;
-    const std::int64_t whole = whole_runs(panel);
     std::int64_t run = 0;
     for (; run < whole; ++run) {
-      Isa::template read_4<kStream>(To{}, src, dst, stride);
+      __builtin_prefetch(src + kTileAheadBytes);
+      Isa::template read_line<kStream>(To{}, src, dst, stride);
       src += panel.run_tile_bytes;
       dst += 16 * To::kBytes;
     }
     for (; run < panel.runs; ++run) {
       const std::int64_t channels = channels_of(panel, run);
-      for (std::int64_t pixel = 0; pixel < 4; ++pixel)
+      for (std::int64_t pixel = 0; pixel < kLineBytes / To::kStoredBytes; ++pixel)
         Isa::read_some(To{}, src + pixel * To::kStoredBytes, channels, dst + pixel * stride);
       src += panel.run_tile_bytes;
       dst += channels * To::kBytes;
@@ -149,8 +156,8 @@ template <class Isa> struct PanelRows {
 
   /// All runs of one pixel.
   template <class To>
-  static void read_pixel(const TilePanel& panel, const std::byte* src, std::byte* dst) noexcept {
-    const std::int64_t whole = whole_runs(panel);
+  static void read_pixel(const TilePanel& panel, std::int64_t whole, const std::byte* src,
+                         std::byte* dst) noexcept {
     std::int64_t run = 0;
     for (; run < whole; ++run) {
       Isa::template read_1<false>(To{}, src, dst);
@@ -166,18 +173,20 @@ template <class Isa> struct PanelRows {
   }
 
   template <class To, bool kStream> static void read_segments(const TilePanel& panel) noexcept {
+    constexpr std::int64_t kPixels = kLineBytes / To::kStoredBytes;
     const TileRow& row = panel.row;
-    std::byte* dst = row.dst;
+    const std::int64_t whole = whole_runs(panel);
     for (std::int64_t segment = 0; segment < panel.segments; ++segment) {
       const std::byte* src = row.src + segment * panel.segment_tile_bytes;
+      std::byte* dst = row.dst + segment * panel.segment_linear_bytes;
       std::int64_t p = 0;
-      for (; p + 4 <= row.pixels; p += 4) {
-        read_pixels_4<To, kStream>(panel, src, dst);
-        src += 4 * To::kStoredBytes;
-        dst += 4 * row.pixel_stride_bytes;
+      for (; p + kPixels <= row.pixels; p += kPixels) {
+        read_line<To, kStream>(panel, whole, src, dst);
+        src += kLineBytes;
+        dst += kPixels * row.pixel_stride_bytes;
       }
       for (; p < row.pixels; ++p) {
-        read_pixel<To>(panel, src, dst);
+        read_pixel<To>(panel, whole, src, dst);
         src += To::kStoredBytes;
         dst += row.pixel_stride_bytes;
       }
@@ -187,6 +196,7 @@ template <class Isa> struct PanelRows {
   /// Panels of 16 stored channels a run.
   template <class To> static void read_of_16(const TilePanel& panel) noexcept {
     const auto places = reinterpret_cast<std::uintptr_t>(panel.row.dst) |
+                        static_cast<std::uintptr_t>(panel.segment_linear_bytes) |
                         static_cast<std::uintptr_t>(panel.row.pixel_stride_bytes);
     if (panel.stream && places % Isa::kStreamAlignment == 0)
       read_segments<To, true>(panel);

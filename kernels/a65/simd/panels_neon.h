@@ -45,7 +45,7 @@ void convert_blocks(const TilePanel& panel, TileRow row) noexcept {
 template <class Ends, void (*kRow)(const TileRow&) noexcept>
 void convert_panel(const TilePanel& panel) noexcept {
   TileRow row = panel.row;
-  const std::int64_t linear_bytes = row.pixels * row.pixel_stride_bytes;
+  const std::int64_t linear_bytes = panel.segment_linear_bytes;
   if (panel.runs == 1)
     row.channels = panel.last_channels;
   for (std::int64_t left = panel.segments; left != 0; --left) {

@@ -33,12 +33,13 @@ struct TileRow {
   std::uint8_t fill;                 ///< channel padding of INT8 writers; two-byte writers use 0
 };
 
-/// A grid of tile rows that differ in place only: `segments` runs of pixels along a line times `runs`
-/// runs of channels, each of them one row as above.
+/// A grid of tile rows that differ in place only: `segments` runs of pixels, along a line or in
+/// lines of a tile, times `runs` runs of channels, each of them one row as above.
 struct TilePanel {
   TileRow row; ///< the first segment of the first run
   std::int64_t segments;
-  std::int64_t segment_tile_bytes; ///< on the linear side segments follow each other
+  std::int64_t segment_tile_bytes;
+  std::int64_t segment_linear_bytes;
   std::int64_t runs;
   std::int64_t run_tile_bytes; ///< on the linear side runs follow each other
   std::int64_t last_channels;  ///< of the last run; the others have row.channels

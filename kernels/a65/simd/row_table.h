@@ -40,10 +40,11 @@ SIMAAI_A65_TILE_ROWS(SIMAAI_A65_DECLARE_TILE)
 #undef SIMAAI_A65_DECLARE_TILE
 
 /// Own tables of the levels that this build contains: tile kernels of contiguous channels in
-/// rows_<isa>.cpp, the others in linear_rows_<isa>.cpp.
+/// rows_<isa>.cpp (readers of AVX2 in rows_read_avx2.cpp), the others in linear_rows_<isa>.cpp.
 [[nodiscard]] const RowTable& scalar_rows() noexcept;
 #if defined(__x86_64__)
 [[nodiscard]] const RowTable& avx2_rows() noexcept;
+[[nodiscard]] const RowTable& avx2_reader_rows() noexcept;
 [[nodiscard]] const RowTable& avx2_linear_rows() noexcept;
 [[nodiscard]] const RowTable& avx512_rows() noexcept;
 [[nodiscard]] const RowTable& avx512vbmi_rows() noexcept;

@@ -25,7 +25,7 @@ template <class Isa> struct Avx512Rows {
     if (panel.row.stored_channels == 16)
       Rows::template read_of_16<To>(panel);
     else
-      (avx2_rows().*kBelow)(panel);
+      (avx2_reader_rows().*kBelow)(panel);
   }
 
   static constexpr RowTable kTable{
