@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What a tracer costs: tiny buffers through three identities without one, with simaailatency and with the core tracer.
+// What a tracer costs: tiny buffers through three identities without one, with one that does nothing (what GStreamer itself
+// spends as soon as anything traces), with simaailatency and with the core tracer.
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -11,6 +12,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+// Tracers are declared unstable in GStreamer 1.22.
+#ifndef GST_USE_UNSTABLE_API
+#define GST_USE_UNSTABLE_API
+#endif
 #include <gst/gst.h>
 
 namespace {
@@ -21,13 +26,26 @@ constexpr double kHops = 4; // source, three identities, sink
 
 struct Candidate {
   const char* name;
-  const char* tracers; ///< value of GST_TRACERS
+  const char* tracers; ///< value of GST_TRACERS; null: the idle one
   std::vector<double> ns;
 };
+
+constexpr const char* kIdle = "SIMAAI_IDLE_TRACER"; // set: GStreamer traces, and nobody listens
+
+/// Has one hook, of an event that the measured part does not have.
+void start_idle_tracer() {
+  const GType type =
+      g_type_register_static_simple(GST_TYPE_TRACER, "IdleTracer", sizeof(GstTracerClass), nullptr,
+                                    sizeof(GstTracer), nullptr, GTypeFlags{});
+  auto* tracer = static_cast<GstTracer*>(g_object_new(type, nullptr));
+  gst_tracing_register_hook(tracer, "element-remove-pad", G_CALLBACK(+[] {}));
+}
 
 /// One run in this process, which has the environment of its candidate: nanoseconds a buffer.
 int run_here(const char* result) {
   gst_init(nullptr, nullptr);
+  if (std::getenv(kIdle) != nullptr)
+    start_idle_tracer();
   const std::string text = "fakesrc num-buffers=" + std::to_string(kBuffers) +
                            " sizetype=fixed sizemax=16 ! identity silent=true ! identity "
                            "silent=true ! identity silent=true ! fakesink silent=true";
@@ -54,7 +72,9 @@ double run_child(const char* program, const Candidate& candidate, const std::str
   const std::string result = folder + "/ns";
   const pid_t child = fork();
   if (child == 0) {
-    setenv("GST_TRACERS", candidate.tracers, 1);
+    if (candidate.tracers == nullptr)
+      setenv(kIdle, "1", 1);
+    setenv("GST_TRACERS", candidate.tracers != nullptr ? candidate.tracers : "", 1);
     execl(program, program, result.c_str(), nullptr);
     _exit(127);
   }
@@ -85,7 +105,8 @@ int main(int argc, char** argv) {
   if (mkdtemp(folder) == nullptr)
     return 1;
   const std::string table = std::string("simaailatency(table=") + folder + "/table)";
-  std::array<Candidate, 4> candidates{{{"no tracer", "", {}},
+  std::array<Candidate, 5> candidates{{{"no tracer", "", {}},
+                                       {"a tracer without work", nullptr, {}},
                                        {"simaailatency", table.c_str(), {}},
                                        {"latency, flags=pipeline", "latency(flags=pipeline)", {}},
                                        {"latency, flags=element", "latency(flags=element)", {}}}};

@@ -110,7 +110,15 @@ const char* factory_name(GstElement* element) noexcept {
   return factory != nullptr ? GST_OBJECT_NAME(factory) : G_OBJECT_TYPE_NAME(element);
 }
 
-constexpr Binding kUnbound{};
+/// Null for a pad that was not seen before, or not in this run.
+const Binding* known_binding(GstPad* pad) noexcept {
+  auto* record = static_cast<PadRecord*>(g_object_get_qdata(G_OBJECT(pad), pad_quark()));
+  const Binding* binding =
+      record != nullptr ? record->current.load(std::memory_order_acquire) : nullptr;
+  const bool current =
+      binding != nullptr && (binding->session == nullptr || !binding->session->closed());
+  return current ? binding : nullptr;
+}
 
 } // namespace
 
@@ -147,18 +155,36 @@ FrameTag Tracing::pass(std::uint64_t now_ns, const Binding& from, const Binding&
   return tag;
 }
 
+/// A reference would be taken and released through two more trace points of GStreamer: where the
+/// peer is known already, the lock that keeps it linked serves. Its session lives as long as that
+/// of `from`, being the same.
+Binding Tracing::peer_of(GstPad* pad, const Session* session) {
+  Binding binding;
+  bool known = true;
+  GST_OBJECT_LOCK(pad);
+  if (GstPad* peer = GST_PAD_PEER(pad)) {
+    const Binding* found = known_binding(peer);
+    known = found != nullptr;
+    binding = known ? *found : Binding{};
+  }
+  GST_OBJECT_UNLOCK(pad);
+  if (!known) {
+    const gst::GstPtr<GstPad> peer(gst_pad_get_peer(pad));
+    binding = peer ? binding_of(peer.get()) : Binding{};
+  }
+  return binding.session == session ? binding : Binding{};
+}
+
 void Tracing::push(std::uint64_t now_ns, GstPad* pad, GstBuffer* buffer) {
   const Binding& from = binding_of(pad);
-  const gst::GstPtr<GstPad> peer(gst_pad_get_peer(pad));
-  const Binding& to = peer ? binding_of(peer.get()) : kUnbound;
+  const Binding to = peer_of(pad, from.session);
   const FrameTag tag = from.session != nullptr ? pass(now_ns, from, to, buffer, true) : FrameTag{};
   Recorder::begin(thread_state().stack, now_ns, to.pad, tag, 1, pad);
 }
 
 void Tracing::push_list(std::uint64_t now_ns, GstPad* pad, GstBufferList* list) {
   const Binding& from = binding_of(pad);
-  const gst::GstPtr<GstPad> peer(gst_pad_get_peer(pad));
-  const Binding& to = peer ? binding_of(peer.get()) : kUnbound;
+  const Binding to = peer_of(pad, from.session);
   const guint length = gst_buffer_list_length(list);
   FrameTag tag;
   for (guint i = 0; i < length && from.session != nullptr; ++i)
@@ -167,18 +193,16 @@ void Tracing::push_list(std::uint64_t now_ns, GstPad* pad, GstBufferList* list) 
 }
 
 void Tracing::pull(std::uint64_t now_ns, GstPad* pad) {
-  const gst::GstPtr<GstPad> peer(gst_pad_get_peer(pad));
-  const Binding& from = peer ? binding_of(peer.get()) : kUnbound;
+  const Binding from = peer_of(pad, binding_of(pad).session);
   Recorder::begin(thread_state().stack, now_ns, from.pad, FrameTag{}, 1, pad);
 }
 
 void Tracing::pulled(std::uint64_t now_ns, GstPad* pad, GstBuffer* buffer) {
-  const gst::GstPtr<GstPad> peer(gst_pad_get_peer(pad));
   CallStack& stack = thread_state().stack;
-  if (buffer != nullptr && peer) {
-    const Binding& from = binding_of(peer.get());
-    const FrameTag tag =
-        from.session != nullptr ? pass(now_ns, from, binding_of(pad), buffer, false) : FrameTag{};
+  const Binding& to = binding_of(pad);
+  const Binding from = buffer != nullptr ? peer_of(pad, to.session) : Binding{};
+  if (from.session != nullptr) {
+    const FrameTag tag = pass(now_ns, from, to, buffer, false);
     Call* call = stack.top();
     if (call != nullptr && call->key == pad) {
       call->id = tag.id;
@@ -192,8 +216,7 @@ void Tracing::pulled(std::uint64_t now_ns, GstPad* pad, GstBuffer* buffer) {
 void Tracing::note_segment(GstPad* pad, GstEvent* event) {
   const GstSegment* segment = nullptr;
   gst_event_parse_segment(event, &segment);
-  const gst::GstPtr<GstPad> peer(gst_pad_get_peer(pad));
-  Pad* sink = peer ? binding_of(peer.get()).pad : nullptr;
+  Pad* sink = peer_of(pad, binding_of(pad).session).pad;
   if (sink != nullptr)
     sink->timed.store(segment->format == GST_FORMAT_TIME, std::memory_order_relaxed);
 }
@@ -214,13 +237,8 @@ void Tracing::returned(std::uint64_t now_ns, GstPad* pad) {
 }
 
 const Binding& Tracing::binding_of(GstPad* pad) {
-  auto* record = static_cast<PadRecord*>(g_object_get_qdata(G_OBJECT(pad), pad_quark()));
-  if (record != nullptr) {
-    const Binding* binding = record->current.load(std::memory_order_acquire);
-    if (binding->session == nullptr || !binding->session->closed())
-      return *binding;
-  }
-  return bind(pad);
+  const Binding* known = known_binding(pad);
+  return known != nullptr ? *known : bind(pad);
 }
 
 const Binding& Tracing::bind(GstPad* pad) {

@@ -47,6 +47,8 @@ public:
   [[nodiscard]] Recorder* running(GstElement* pipeline);
 
 private:
+  /// What `pad` is linked to; empty where that belongs to another session.
+  Binding peer_of(GstPad* pad, const Session* session);
   const Binding& bind(GstPad* pad);
   Binding make_binding(GstPad* pad);
   Session& session_of(GstObject* toplevel);
