@@ -190,17 +190,7 @@ constexpr RowTable kRows{
     .bf16_bf16_pad16_c1 = write_tiled<BF16, bf16_bf16_pad16_c1_row__scalar>,
     .bf16_bf16_pad16_c3 = write_pad16_c3<BF16, bf16_bf16_pad16_c3_row__scalar>,
     .i8_i8_tiled = write_i8_tiled,
-<<<<<<< HEAD
     .i8_i8_channels = write_i8_tiled,
-    .bf16_f32_untiled = read_tiled<ToF32, bf16_f32_untiled_row__scalar>,
-    .bf16_f32_untiled_c1 = read_by_rows<bf16_f32_untiled_c1_row__avx2>,
-    .bf16_f32_untiled_c3 = read_by_rows<read_c3_row<ToF32, bf16_f32_untiled_c3_row__scalar>>,
-    .bf16_bf16_untiled = read_tiled<BF16, bf16_bf16_untiled_row__scalar>,
-    .bf16_bf16_untiled_c3 = read_by_rows<read_c3_row<BF16, bf16_bf16_untiled_c3_row__scalar>>,
-    .i8_i8_untiled = read_i8_untiled,
-=======
-    .i8_i8_channels = write_by_rows<i8_i8_tiled_row__avx2>,
->>>>>>> 7fa313d (a65: detesscast: read tile after tile, choose stores a call)
 };
 
 } // namespace
