@@ -25,20 +25,14 @@ namespace simaai::gst {
 /// URI of the device that `backend=ev74` takes where the property device is not set.
 inline constexpr const char* kDefaultDevice = "model:";
 
-/// Plans and jobs on one device. Bound to the streaming thread, but for uri() and memory_name().
+/// Plans and jobs on one device. Bound to the streaming thread, but for uri().
 class DeviceBackend {
 public:
   DeviceBackend(std::string uri, runtime::Device device, PlanFactory factory)
-      : uri_(std::move(uri)), device_(std::move(device)), factory_(factory),
-        allocator_(new_fd_allocator()) {}
+      : uri_(std::move(uri)), device_(std::move(device)), factory_(factory) {}
 
   [[nodiscard]] const std::string& uri() const noexcept { return uri_; }
   [[nodiscard]] const runtime::Device& device() const noexcept { return device_; }
-  [[nodiscard]] GstAllocator* allocator() const noexcept { return allocator_.get(); }
-  /// "dma-buf" or "memfd".
-  [[nodiscard]] const char* memory_name() const noexcept {
-    return fd_allocator_memory(allocator_.get());
-  }
 
   /// Keeps a plan for tensor `slot` where the device can run its packet. Empty, or why not.
   [[nodiscard]] std::string prepare(std::size_t slot, const kernels::TensorSpec& input,
@@ -57,7 +51,6 @@ private:
   const std::string uri_;
   runtime::Device device_;
   PlanFactory factory_;
-  GstPtr<GstAllocator> allocator_;
   std::array<std::optional<runtime::Plan>, kMaxTensors> plans_;
 };
 

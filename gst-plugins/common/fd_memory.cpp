@@ -2,6 +2,7 @@
 // Fd-backed memory: the allocator, and the way from a buffer to a range of an object.
 #include "fd_memory.h"
 
+#include <mutex>
 #include <new>
 #include <utility>
 
@@ -10,6 +11,8 @@
 
 namespace simaai::gst {
 namespace {
+
+constexpr const char* kSystemMemory = "system";
 
 struct AllocatorState {
   AllocatorState()
@@ -81,8 +84,36 @@ GstPtr<GstAllocator> new_fd_allocator() {
   return GstPtr<GstAllocator>(allocator);
 }
 
+GstPtr<GstAllocator> shared_fd_allocator() {
+  static std::mutex mutex;
+  static GWeakRef shared; // zero is a valid empty reference
+  const std::lock_guard lock(mutex);
+  auto* kept = static_cast<GstAllocator*>(g_weak_ref_get(&shared));
+  if (kept != nullptr)
+    return GstPtr<GstAllocator>(kept);
+  auto made = new_fd_allocator();
+  g_weak_ref_set(&shared, made.get());
+  return made;
+}
+
+bool is_fd_allocator(GstAllocator* allocator) noexcept {
+  return allocator != nullptr &&
+         G_TYPE_CHECK_INSTANCE_TYPE(allocator, GST_TYPE_SIMAAI_FD_ALLOCATOR) != FALSE;
+}
+
+bool gives_dma_bufs(GstAllocator* allocator) noexcept {
+  return is_fd_allocator(allocator) &&
+         private_of(allocator).state->source.memory_kind() == runtime::MemoryKind::DmaBuf;
+}
+
 const char* fd_allocator_memory(GstAllocator* allocator) noexcept {
-  return runtime::memory_kind_name(private_of(allocator).state->source.memory_kind());
+  return is_fd_allocator(allocator)
+             ? runtime::memory_kind_name(private_of(allocator).state->source.memory_kind())
+             : kSystemMemory;
+}
+
+const char* fd_allocator_source(GstAllocator* allocator) noexcept {
+  return is_fd_allocator(allocator) ? private_of(allocator).state->source.name() : kSystemMemory;
 }
 
 const char* fd_result_text(FdResult result) noexcept {

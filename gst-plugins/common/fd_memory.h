@@ -24,8 +24,17 @@ namespace simaai::gst {
 /// memories of GstDmaBufAllocator, which brackets CPU maps; memfds those of GstFdAllocator. Thread-safe.
 [[nodiscard]] SIMAAI_GST_API GstPtr<GstAllocator> new_fd_allocator();
 
-/// "dma-buf" or "memfd": what an allocator made by new_fd_allocator() gives.
+/// The allocator of all elements of this process, made when first needed and kept while somebody has it. Thread-safe.
+[[nodiscard]] SIMAAI_GST_API GstPtr<GstAllocator> shared_fd_allocator();
+
+/// True for allocators of these two; null is none.
+[[nodiscard]] SIMAAI_GST_API bool is_fd_allocator(GstAllocator* allocator) noexcept;
+/// Whether such an allocator gives DMA-BUFs.
+[[nodiscard]] SIMAAI_GST_API bool gives_dma_bufs(GstAllocator* allocator) noexcept;
+/// "dma-buf" or "memfd": what such an allocator gives; "system" for any other.
 [[nodiscard]] SIMAAI_GST_API const char* fd_allocator_memory(GstAllocator* allocator) noexcept;
+/// "dma-heap", "udmabuf", "drm-dumb" or "memfd": where it takes it from; "system" for any other.
+[[nodiscard]] SIMAAI_GST_API const char* fd_allocator_source(GstAllocator* allocator) noexcept;
 
 /// Why a buffer cannot be given to a device as it is.
 enum class FdResult {

@@ -69,7 +69,8 @@ gboolean stop(GstBaseTransform* trans) noexcept {
 
 GstCaps* on_transform_caps(GstBaseTransform* trans, GstPadDirection direction, GstCaps* caps,
                            GstCaps* filter) noexcept {
-  return transform_caps(core_of(trans).traits(), direction, caps, filter).release();
+  const TransformCore& core = core_of(trans);
+  return transform_caps(core.traits(), direction, caps, filter, core.makes_dma_bufs()).release();
 }
 
 GstCaps* on_fixate_caps(GstBaseTransform* trans, GstPadDirection direction, GstCaps* caps,

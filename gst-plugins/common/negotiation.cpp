@@ -14,8 +14,6 @@ namespace {
 
 using kernels::DType;
 
-constexpr const char* kDmaBufFeature = "memory:DMABuf";
-
 struct SidePair {
   PortKind kind;
   bool is_sink; ///< the pad that the caps are for
@@ -53,17 +51,6 @@ void set_layout_fields(GstStructure* structure, const char* layout) {
   set_word(structure, field::kLayout, layout);
   if (g_str_equal(layout, word::kMlaTiled))
     set_words(structure, field::kChannelStorage, {word::kPad16, word::kCompact});
-}
-
-/// Appends for system memory, and on sink pads for DMA-BUFs too (they are mapped like any other).
-void append(GstCaps* caps, GstStructure* structure, bool is_sink) {
-  if (!is_sink) {
-    gst_caps_append_structure(caps, structure);
-    return;
-  }
-  GstStructure* dmabuf = gst_structure_copy(structure);
-  gst_caps_append_structure(caps, structure);
-  gst_caps_append_structure_full(caps, dmabuf, gst_caps_features_new(kDmaBufFeature, nullptr));
 }
 
 /// Exact, unlike gst_value_can_intersect(), which only compares types.
@@ -113,7 +100,7 @@ GstStructure* copy_without_layout(const GstStructure* structure) {
 }
 
 void append_across(GstCaps* into, const OpTraits& traits, bool from_sink,
-                   const GstStructure* structure) {
+                   const GstStructure* structure, bool dma_bufs) {
   const SidePair from{from_sink ? traits.input : traits.output, from_sink};
   const SidePair to{from_sink ? traits.output : traits.input, !from_sink};
   if (!readable(structure, from))
@@ -124,7 +111,7 @@ void append_across(GstCaps* into, const OpTraits& traits, bool from_sink,
       GstStructure* across = gst_structure_copy(base.get());
       set_word(across, field::kDtype, dtype_name(dtype));
       set_layout_fields(across, layout);
-      append(into, across, to.is_sink);
+      append_in_memories(into, across, dma_bufs);
     }
   }
 }
@@ -280,9 +267,22 @@ guint conflicts(const GstStructure* ours, const GstStructure* theirs, const Word
   return count;
 }
 
+/// One where the memory differs; described in `text` too.
+guint feature_conflicts(const GstCapsFeatures* ours, const GstCapsFeatures* theirs,
+                        const Words& words, std::string& text) {
+  if (gst_caps_features_is_any(ours) || gst_caps_features_is_any(theirs) ||
+      gst_caps_features_is_equal(ours, theirs))
+    return 0;
+  const GTextPtr our_text(gst_caps_features_to_string(ours));
+  const GTextPtr their_text(gst_caps_features_to_string(theirs));
+  text +=
+      (text.empty() ? "memory: " : "; memory: ") + clash(words, their_text.get(), our_text.get());
+  return 1;
+}
+
 } // namespace
 
-GstPtr<GstCaps> template_caps(const OpTraits& traits, GstPadDirection direction) {
+GstPtr<GstCaps> template_caps(const OpTraits& traits, GstPadDirection direction, bool dma_bufs) {
   const bool is_sink = direction == GST_PAD_SINK;
   const SidePair side{is_sink ? traits.input : traits.output, is_sink};
   GValue dtypes = G_VALUE_INIT;
@@ -306,22 +306,37 @@ GstPtr<GstCaps> template_caps(const OpTraits& traits, GstPadDirection direction)
     else
       gst_structure_set_value(structure, field::kDtype, &dtypes);
     set_layout_fields(structure, layout);
-    append(caps.get(), structure, is_sink);
+    append_in_memories(caps.get(), structure, dma_bufs);
   }
   g_value_unset(&dtypes);
   return caps;
 }
 
+void append_in_memories(GstCaps* caps, GstStructure* structure, bool dma_bufs) {
+  if (!dma_bufs) {
+    gst_caps_append_structure(caps, structure);
+    return;
+  }
+  GstStructure* dmabuf = gst_structure_copy(structure);
+  gst_caps_append_structure(caps, structure);
+  gst_caps_append_structure_full(caps, dmabuf, gst_caps_features_new(kDmaBufFeature, nullptr));
+}
+
+bool has_dma_bufs(const GstCaps* caps) noexcept {
+  return gst_caps_features_contains(gst_caps_get_features(caps, 0), kDmaBufFeature) != FALSE;
+}
+
 GstPtr<GstCaps> transform_caps(const OpTraits& traits, GstPadDirection direction,
-                               const GstCaps* caps, GstCaps* filter) {
+                               const GstCaps* caps, GstCaps* filter, bool makes_dma_bufs) {
   const bool from_sink = direction == GST_PAD_SINK;
+  const bool dma_bufs = makes_dma_bufs || !from_sink;
   GstPtr<GstCaps> across;
   if (gst_caps_is_any(caps)) {
-    across = template_caps(traits, from_sink ? GST_PAD_SRC : GST_PAD_SINK);
+    across = template_caps(traits, from_sink ? GST_PAD_SRC : GST_PAD_SINK, dma_bufs);
   } else {
     across.reset(gst_caps_new_empty());
     for (guint i = 0; i < gst_caps_get_size(caps); ++i)
-      append_across(across.get(), traits, from_sink, gst_caps_get_structure(caps, i));
+      append_across(across.get(), traits, from_sink, gst_caps_get_structure(caps, i), dma_bufs);
   }
   if (filter != nullptr)
     across.reset(gst_caps_intersect_full(filter, across.get(), GST_CAPS_INTERSECT_FIRST));
@@ -330,9 +345,10 @@ GstPtr<GstCaps> transform_caps(const OpTraits& traits, GstPadDirection direction
 
 GstPtr<GstCaps> fixate_src_caps(const OpTraits& traits, const TileSettings& settings,
                                 const GstCaps* sink_caps, GstPtr<GstCaps> offered,
-                                const Admits& admits) {
+                                const Admits& admits, bool makes_dma_bufs) {
   // With an unlinked source pad GstBaseTransform offers the sink caps; keep what can be produced.
-  GstPtr<GstCaps> possible = transform_caps(traits, GST_PAD_SINK, sink_caps, nullptr);
+  GstPtr<GstCaps> possible =
+      transform_caps(traits, GST_PAD_SINK, sink_caps, nullptr, makes_dma_bufs);
   GstPtr<GstCaps> candidates(
       gst_caps_intersect_full(offered.get(), possible.get(), GST_CAPS_INTERSECT_FIRST));
   if (gst_caps_is_empty(candidates.get()))
@@ -343,18 +359,23 @@ GstPtr<GstCaps> fixate_src_caps(const OpTraits& traits, const TileSettings& sett
   const auto parsed = parse_tensor(*sink_caps);
   const auto* input = std::get_if<TensorInfo>(&parsed);
   GstPtr<GstStructure> chosen;
+  guint chosen_index = 0;
   for (guint i = 0; i < gst_caps_get_size(candidates.get()); ++i) {
     auto completed = complete(gst_caps_get_structure(candidates.get(), i), settings, input);
     const auto output = parse_tensor(*completed);
     const auto* info = std::get_if<TensorInfo>(&output);
     const bool admitted = input != nullptr && info != nullptr && admits(input->spec, info->spec);
-    if (admitted || chosen == nullptr)
+    if (admitted || chosen == nullptr) {
       chosen = std::move(completed);
+      chosen_index = i;
+    }
     if (admitted)
       break;
   }
   GstPtr<GstCaps> fixed(gst_caps_new_empty());
-  gst_caps_append_structure(fixed.get(), chosen.release());
+  gst_caps_append_structure_full(
+      fixed.get(), chosen.release(),
+      gst_caps_features_copy(gst_caps_get_features(candidates.get(), chosen_index)));
   return fixed;
 }
 
@@ -370,15 +391,18 @@ std::string explain_mismatch(const GstCaps* ours, const GstCaps* theirs, const c
   for (guint i = 0; i < gst_caps_get_size(theirs); ++i) {
     for (guint j = 0; j < gst_caps_get_size(ours); ++j) {
       std::string text;
-      const guint count = conflicts(gst_caps_get_structure(ours, j),
-                                    gst_caps_get_structure(theirs, i), words, text);
+      guint count = conflicts(gst_caps_get_structure(ours, j), gst_caps_get_structure(theirs, i),
+                              words, text);
+      if (count != G_MAXUINT)
+        count += feature_conflicts(gst_caps_get_features(ours, j), gst_caps_get_features(theirs, i),
+                                   words, text);
       if (count != 0 && (fewest == 0 || count < fewest)) {
         fewest = count;
         closest = std::move(text);
       }
     }
   }
-  return closest.empty() ? "the memory features differ" : closest;
+  return closest;
 }
 
 } // namespace simaai::gst

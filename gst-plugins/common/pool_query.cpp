@@ -4,8 +4,10 @@
 
 #include <algorithm>
 
+#include "fd_memory.h"
 #include "gst_ptr.h"
 #include "gstsimaaitensorpool.h"
+#include "negotiation.h"
 
 namespace simaai::gst {
 namespace {
@@ -43,7 +45,12 @@ bool negotiate_pool(GstQuery* query, guint bytes) {
   const bool has_params = gst_query_get_n_allocation_params(query) > 0;
   if (has_params)
     gst_query_parse_nth_allocation_param(query, 0, &allocator, &params);
-  const GstPtr<GstAllocator> owned_allocator(allocator);
+  GstPtr<GstAllocator> owned_allocator(allocator);
+  const bool dma_bufs = caps != nullptr && has_dma_bufs(caps);
+  if (dma_bufs && !gives_dma_bufs(allocator)) {
+    owned_allocator = shared_fd_allocator();
+    allocator = owned_allocator.get();
+  }
   params.align |= kAlignMask;
   if (has_params)
     gst_query_set_nth_allocation_param(query, 0, allocator, &params);
@@ -58,6 +65,9 @@ bool negotiate_pool(GstQuery* query, guint bytes) {
   if (has_pool)
     gst_query_parse_nth_allocation_pool(query, 0, &proposed, &size, &min, &max);
   GstPtr<GstBufferPool> pool(proposed);
+  // Only pools of ours are known to use the allocator that they are given.
+  if (dma_bufs && !is_tensor_pool(proposed))
+    pool.reset();
   if (bytes == 0) {
     while (gst_query_get_n_allocation_pools(query) > 0)
       gst_query_remove_nth_allocation_pool(query, 0);
@@ -76,6 +86,18 @@ bool negotiate_pool(GstQuery* query, guint bytes) {
   else
     gst_query_add_allocation_pool(query, pool.get(), size, min, max);
   return true;
+}
+
+void propose_dma_buf_pool(GstQuery* query, guint bytes) {
+  GstCaps* caps = nullptr;
+  gst_query_parse_allocation(query, &caps, nullptr);
+  const GstAllocationParams params = aligned_params();
+  const GstPtr<GstAllocator> allocator = shared_fd_allocator();
+  const GstPtr<GstBufferPool> pool = new_tensor_pool();
+  if (!configure_pool(pool.get(), caps, bytes, 0, 0, allocator.get()))
+    return;
+  gst_query_add_allocation_param(query, allocator.get(), &params);
+  gst_query_add_allocation_pool(query, pool.get(), bytes, 0, 0);
 }
 
 GstFlowReturn acquire_output(GstBaseTransform* element, std::uint64_t bytes, GstBuffer** buffer) {

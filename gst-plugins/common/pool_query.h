@@ -20,7 +20,11 @@ namespace simaai::gst {
 /// Leaves one configured pool and one set of allocation parameters in the query: the pool that
 /// downstream proposes, or one of ours; buffers of at least `bytes`, aligned to 64. Nothing is
 /// pooled where `bytes` is 0. False where a pool refuses its configuration.
+/// Where the caps of the query promise DMA-BUFs, memory is ours unless downstream proposes such an allocator.
 [[nodiscard]] SIMAAI_GST_API bool negotiate_pool(GstQuery* query, guint bytes);
+
+/// Adds a pool of DMA-BUFs of `bytes` to the query of an upstream element, and their allocator.
+SIMAAI_GST_API void propose_dma_buf_pool(GstQuery* query, guint bytes);
 
 /// A buffer of the pool of `element`, which is activated when first needed, or a new one of `bytes` where it has none.
 /// Null `buffer` with GST_FLOW_OK: out of memory.

@@ -50,7 +50,8 @@ GstPtr<GstCaps> TransformCore::fixate(const GstCaps* sink_caps, GstPtr<GstCaps> 
   const auto admits = [&](const kernels::TensorSpec& input, const kernels::TensorSpec& output) {
     return std::holds_alternative<PortNeeds>(adapter_->admit(input, output, now.params()));
   };
-  return fixate_src_caps(traits_, now.tile(), sink_caps, std::move(offered), admits);
+  return fixate_src_caps(traits_, now.tile(), sink_caps, std::move(offered), admits,
+                         makes_dma_bufs());
 }
 
 /// Reads both caps and prepares the plan. Returns why it cannot be, empty on success.
@@ -132,6 +133,7 @@ bool TransformCore::set_caps(GstCaps* sink_caps, GstCaps* src_caps) {
   refused_src_caps_.reset();
   sink_caps_.reset(gst_caps_ref(sink_caps));
   src_caps_.reset(gst_caps_ref(src_caps));
+  dma_buf_output_ = has_dma_bufs(src_caps);
   tensor_count_ = 1;
   report_overrides(now, ports_[0].output, src_caps);
   return true;
@@ -172,7 +174,7 @@ void TransformCore::diagnose_refusal(GstCaps* sink_caps) {
     report_caps("sink caps: " + error->reason, sink_caps, nullptr);
     return;
   }
-  const auto ours = transform_caps(traits_, GST_PAD_SINK, sink_caps, nullptr);
+  const auto ours = transform_caps(traits_, GST_PAD_SINK, sink_caps, nullptr, makes_dma_bufs());
   const GstPtr<GstCaps> theirs(gst_pad_peer_query_caps(src, nullptr));
   if (gst_caps_is_empty(ours.get()) || !gst_caps_can_intersect(ours.get(), theirs.get())) {
     report_caps(

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "gstsimaaitensorpool.h"
+#include "negotiation.h"
 
 namespace simaai::gst {
 namespace {
@@ -68,7 +69,8 @@ GstStructure* TransformCore::stats() const {
       "simaai-stats", "frames", G_TYPE_UINT64, value(frames_), "bytes-in", G_TYPE_UINT64,
       value(bytes_in_), "bytes-out", G_TYPE_UINT64, value(bytes_out_), "copies", G_TYPE_UINT64,
       value(copies_), "allocations", G_TYPE_UINT64, guint64{allocations}, "memory", G_TYPE_STRING,
-      memory_name_.load(std::memory_order_acquire), "backend", G_TYPE_STRING, backend_name(),
+      memory_name_.load(std::memory_order_acquire), "memory-source", G_TYPE_STRING,
+      memory_source_.load(std::memory_order_acquire), "backend", G_TYPE_STRING, backend_name(),
       "p50-ns", G_TYPE_UINT64, guint64{processing_.percentile_ns(50)}, "p95-ns", G_TYPE_UINT64,
       guint64{processing_.percentile_ns(95)}, "p99-ns", G_TYPE_UINT64,
       guint64{processing_.percentile_ns(99)}, "max-ns", G_TYPE_UINT64,
@@ -97,6 +99,8 @@ bool TransformCore::start() {
     const ObjectLock lock(element_);
     past_pool_allocations_ = 0;
   }
+  fd_allocator_ = shared_fd_allocator();
+  makes_dma_bufs_.store(gives_dma_bufs(fd_allocator_.get()), std::memory_order_release);
   return choose_backend();
 }
 
@@ -109,6 +113,8 @@ void TransformCore::stop() {
   staged_source_.reset();
   staged_destination_.reset();
   device_.reset();
+  fd_allocator_.reset();
+  makes_dma_bufs_.store(true, std::memory_order_release);
   GstPtr<GstBufferPool> old;
   runtime::Device waking; // the last handle of a device goes without the lock
   {
@@ -124,7 +130,8 @@ void TransformCore::propose_allocation(GstQuery* query) {
   gboolean need_pool = FALSE;
   gst_query_parse_allocation(query, &caps, &need_pool);
   const GstAllocationParams params = aligned_params();
-  GstAllocator* const allocator = device_ ? device_->allocator() : nullptr;
+  const bool wants_fd = device_ || (caps != nullptr && has_dma_bufs(caps));
+  GstAllocator* const allocator = wants_fd ? fd_allocator_.get() : nullptr;
   gst_query_add_allocation_param(query, allocator, &params);
   if (caps == nullptr || tensor_count_ == 0 || !gst_caps_is_equal(caps, sink_caps_.get()))
     return;
@@ -159,8 +166,8 @@ void TransformCore::decide_allocation(GstQuery* query) {
   if (listed)
     gst_query_parse_nth_allocation_pool(query, 0, &offered, &size, &min, &max);
   GstPtr<GstBufferPool> pool(offered);
-  // Only pools of ours are known to use the allocator that a device needs.
-  if (device_ && !is_tensor_pool(pool.get()))
+  // Only pools of ours are known to use the allocator that is needed.
+  if (needs_fd_output() && !is_tensor_pool(pool.get()))
     pool.reset();
   size = std::max(size, static_cast<guint>(ports_[0].needs.output.bytes));
   if (!pool) {
@@ -180,6 +187,13 @@ void TransformCore::remember_pool(GstQuery* query) {
   if (gst_query_get_n_allocation_pools(query) > 0)
     gst_query_parse_nth_allocation_pool(query, 0, &chosen, nullptr, nullptr, nullptr);
   GstPtr<GstBufferPool> pool(chosen);
+  if (pool) {
+    const GstPtr<GstStructure> config(gst_buffer_pool_get_config(pool.get()));
+    GstAllocator* allocator = nullptr;
+    (void)gst_buffer_pool_config_get_allocator(config.get(), &allocator, nullptr);
+    memory_name_.store(fd_allocator_memory(allocator), std::memory_order_release);
+    memory_source_.store(fd_allocator_source(allocator), std::memory_order_release);
+  }
   const ObjectLock lock(element_);
   if (pool_ != pool)
     past_pool_allocations_ += pool_allocations(pool_.get());

@@ -62,6 +62,12 @@ public:
   /// them: posts why.
   void diagnose_template(GstCaps* sink_caps);
 
+  /// Whether caps of the source pad may promise DMA-BUFs: until the start, which looks for a source of them, nothing
+  /// speaks against it. Any thread.
+  [[nodiscard]] bool makes_dma_bufs() const noexcept {
+    return makes_dma_bufs_.load(std::memory_order_acquire);
+  }
+
   // Allocation.
   void propose_allocation(GstQuery* query);
   void decide_allocation(GstQuery* query);
@@ -95,6 +101,8 @@ private:
   [[nodiscard]] bool allow_copy(const char* port, const char* why, std::uint64_t bytes);
   // On a device: transform_device_core.cpp.
   [[nodiscard]] bool choose_backend();
+  /// Whether outputs have to be memory with a descriptor.
+  [[nodiscard]] bool needs_fd_output() const noexcept { return device_ || dma_buf_output_; }
   [[nodiscard]] GstAllocator* output_allocator(GstAllocator* offered) const noexcept;
   [[nodiscard]] std::string prepare_on_device(std::size_t slot, const Ports& ports);
   void fall_back_to_a65(const std::string& reason);
@@ -116,6 +124,8 @@ private:
   std::unique_ptr<OpAdapter> adapter_;
   PlanFactory device_plan_;
   std::unique_ptr<DeviceBackend> device_;    ///< null: A65; changes while no data flows
+  GstPtr<GstAllocator> fd_allocator_;        ///< while started
+  bool dma_buf_output_ = false;              ///< the source caps promise DMA-BUFs
   std::chrono::milliseconds job_timeout_{0}; ///< copy of the setting, taken at start
   GstPtr<GstMemory> staged_source_;          ///< fd-backed, reused unless a job still holds it
   GstPtr<GstMemory> staged_destination_;
@@ -141,7 +151,9 @@ private:
   GstPtr<GstBufferPool> pool_; ///< object lock: the pool that outputs come from
 
   std::atomic<const char*> active_backend_{nullptr};
+  std::atomic<bool> makes_dma_bufs_{true};
   std::atomic<const char*> memory_name_{"system"};
+  std::atomic<const char*> memory_source_{"system"};
   std::atomic<std::uint64_t> frames_{0};
   std::atomic<std::uint64_t> bytes_in_{0};
   std::atomic<std::uint64_t> bytes_out_{0};

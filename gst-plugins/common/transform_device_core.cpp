@@ -37,7 +37,9 @@ bool TransformCore::check_device() {
 void TransformCore::post_backend(const std::string& reason) {
   const char* active = device_ ? "ev74" : adapter_->backend_name();
   active_backend_.store(active, std::memory_order_release);
-  memory_name_.store(device_ ? device_->memory_name() : "system", std::memory_order_release);
+  GstAllocator* const allocator = device_ ? fd_allocator_.get() : nullptr;
+  memory_name_.store(fd_allocator_memory(allocator), std::memory_order_release);
+  memory_source_.store(fd_allocator_source(allocator), std::memory_order_release);
   GstStructure* notice =
       gst_structure_new("simaai-backend", "requested", G_TYPE_STRING, choice_name(requested_),
                         "active", G_TYPE_STRING, active, nullptr);
@@ -100,10 +102,7 @@ std::string TransformCore::prepare_on_device(std::size_t slot, const Ports& port
 }
 
 GstAllocator* TransformCore::output_allocator(GstAllocator* offered) const noexcept {
-  if (!device_ ||
-      (offered != nullptr && G_TYPE_CHECK_INSTANCE_TYPE(offered, GST_TYPE_SIMAAI_FD_ALLOCATOR)))
-    return offered;
-  return device_->allocator();
+  return !needs_fd_output() || is_fd_allocator(offered) ? offered : fd_allocator_.get();
 }
 
 /// Makes `kept` a memory of at least `bytes` that nobody else uses.
@@ -117,7 +116,7 @@ bool TransformCore::stage_memory(GstPtr<GstMemory>& kept, const char* port, FdRe
   if (!reusable) {
     GstAllocationParams params;
     gst_allocation_params_init(&params);
-    kept.reset(gst_allocator_alloc(device_->allocator(), bytes, &params));
+    kept.reset(gst_allocator_alloc(fd_allocator_.get(), bytes, &params));
     staging_allocations_.fetch_add(1, std::memory_order_relaxed);
   }
   if (!kept) {

@@ -14,6 +14,7 @@
 #include <simaai/kernels/ops/requirement.h>
 
 #include "common/linear_size.h"
+#include "common/negotiation.h"
 
 namespace simaai::gst {
 namespace {
@@ -289,6 +290,10 @@ GstPtr<GstCaps> tensor_caps_for(const GstCaps* video, const BridgeSettings& sett
   caps = gst_caps_simplify(caps);
   for (guint i = 0; i < gst_caps_get_size(caps); ++i)
     drop_idle_formats(gst_caps_get_structure(caps, i));
+  // DMA-BUFs are mapped like any other memory.
+  GstCaps* dma_bufs = gst_caps_copy(caps);
+  gst_caps_set_features_simple(dma_bufs, gst_caps_features_new(kDmaBufFeature, nullptr));
+  gst_caps_append(caps, dma_bufs);
   return GstPtr<GstCaps>(caps);
 }
 

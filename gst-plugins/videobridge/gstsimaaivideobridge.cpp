@@ -79,6 +79,7 @@ gboolean on_transform_size(GstBaseTransform* trans, GstPadDirection direction, G
 }
 
 gboolean start(GstBaseTransform* trans) noexcept {
+  bridge_of(trans).start();
   bridge_of(trans).stats.reset();
   return TRUE;
 }

@@ -41,6 +41,9 @@ struct BridgeDescription {
 /// The tensors that pictures can become, and become of.
 inline constexpr const char* kPictureTensorCaps =
     "application/vnd.simaai.tensor, dtype = (string) { float32, float16, bfloat16, int8, uint8 }, "
+    "layout = (string) { contiguous, strided }; "
+    "application/vnd.simaai.tensor(memory:DMABuf), "
+    "dtype = (string) { float32, float16, bfloat16, int8, uint8 }, "
     "layout = (string) { contiguous, strided }";
 
 /// The whole class_init of a concrete element: metadata, pad templates, properties, factory.

@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include "common/fd_memory.h"
+
 namespace simaai::gst {
 
 BridgeSettings VideoBridge::settings_copy() const {
@@ -11,7 +13,16 @@ BridgeSettings VideoBridge::settings_copy() const {
   return settings;
 }
 
-void VideoBridge::stop() { refused_caps_.reset(); }
+void VideoBridge::start() {
+  allocator_ = shared_fd_allocator();
+  makes_dma_bufs_.store(gives_dma_bufs(allocator_.get()), std::memory_order_release);
+}
+
+void VideoBridge::stop() {
+  refused_caps_.reset();
+  allocator_.reset();
+  makes_dma_bufs_.store(true, std::memory_order_release);
+}
 
 void VideoBridge::report_once(std::string reason, const GstCaps* sink_caps,
                               const GstCaps* src_caps) {

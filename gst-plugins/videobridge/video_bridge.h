@@ -2,6 +2,7 @@
 // What simaaivideototensor and simaaitensortovideo have in common, as ordinary C++.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -36,6 +37,8 @@ public:
                                                GstPtr<GstCaps> offered) const = 0;
   /// Takes both caps, or posts why not.
   [[nodiscard]] bool set_caps(const GstCaps* sink_caps, const GstCaps* src_caps);
+  /// Looks for a source of DMA-BUFs.
+  void start();
   virtual void stop();
 
   /// For each CAPS event: explains caps that can never be taken, once for the same caps.
@@ -74,6 +77,10 @@ protected:
   [[nodiscard]] BridgeSettings settings_copy() const;
   [[nodiscard]] GstBaseTransform* element() const noexcept { return element_; }
   [[nodiscard]] bool require_zero_copy() const noexcept { return require_zero_copy_; }
+  /// Whether outputs can be DMA-BUFs: until the start nothing speaks against it. Any thread.
+  [[nodiscard]] bool makes_dma_bufs() const noexcept {
+    return makes_dma_bufs_.load(std::memory_order_acquire);
+  }
   /// Copies timestamps, flags and surviving metas.
   void copy_metadata(GstBuffer* input, GstBuffer* output) const;
   /// Posts an error about the data at hand.
@@ -89,6 +96,8 @@ private:
   void report_once(std::string reason, const GstCaps* sink_caps, const GstCaps* src_caps);
 
   GstBaseTransform* element_;
+  GstPtr<GstAllocator> allocator_; ///< while started
+  std::atomic<bool> makes_dma_bufs_{true};
   bool require_zero_copy_ = false; ///< copy of the setting, taken at set_caps
   bool reported_ = false;          ///< an error about refused_caps_ was posted
   GstPtr<GstCaps> refused_caps_;   ///< sink caps that no longer need an explanation

@@ -27,7 +27,8 @@ constexpr BridgeDescription kDescription{
     "Filter/Converter/Video/Tensor",
     "Makes tensors of raw video: a uint8 view without a copy, or (sample - mean) * scale as "
     "float32, float16, bfloat16 or quantised int8, as the caps downstream ask",
-    GST_VIDEO_CAPS_MAKE(SIMAAI_PICTURE_FORMATS),
+    GST_VIDEO_CAPS_MAKE(SIMAAI_PICTURE_FORMATS) "; " GST_VIDEO_CAPS_MAKE_WITH_FEATURES(
+        "memory:DMABuf", SIMAAI_PICTURE_FORMATS),
     kPictureTensorCaps,
     {
         "Mean to subtract from the samples (0 to 255): one number, or one a channel in memory "

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "common/linear_size.h"
+#include "common/negotiation.h"
 
 namespace simaai::gst {
 namespace {
@@ -109,7 +110,7 @@ void append_video(GstCaps* caps, const GstStructure* tensor, const BridgeSetting
     GstStructure* video = video_structure(tensor);
     if (hint != nullptr)
       gst_structure_set_value(video, "format", hint);
-    gst_caps_append_structure(caps, video);
+    append_in_memories(caps, video, true);
     return;
   }
   for (const AxisOrder order : settings.orders(AxisOrder::Hwc)) {
@@ -122,7 +123,7 @@ void append_video(GstCaps* caps, const GstStructure* tensor, const BridgeSetting
       gst_structure_set(video, "width", G_TYPE_INT, static_cast<int>(extents->width), "height",
                         G_TYPE_INT, static_cast<int>(extents->height), nullptr);
       gst_structure_set_value(video, "format", &formats);
-      gst_caps_append_structure(caps, video);
+      append_in_memories(caps, video, true);
     }
     g_value_unset(&formats);
   }
@@ -172,7 +173,8 @@ std::vector<TensorCandidate> tensor_candidates(const PictureCaps& picture,
   return list;
 }
 
-GstPtr<GstCaps> open_tensor_caps(const GstCaps* video, const BridgeSettings& settings) {
+GstPtr<GstCaps> open_tensor_caps(const GstCaps* video, const BridgeSettings& settings,
+                                 bool dma_bufs) {
   GstCaps* caps = gst_caps_new_empty();
   for (guint i = 0; i < gst_caps_get_size(video); ++i) {
     GValue dtypes = G_VALUE_INIT;
@@ -189,7 +191,7 @@ GstPtr<GstCaps> open_tensor_caps(const GstCaps* video, const BridgeSettings& set
     gst_structure_take_value(tensor, field::kDtype, &dtypes);
     gst_structure_take_value(tensor, field::kLayout, &layouts);
     copy_field(tensor, gst_caps_get_structure(video, i), field::kFramerate);
-    gst_caps_append_structure(caps, tensor);
+    append_in_memories(caps, tensor, dma_bufs);
   }
   return GstPtr<GstCaps>(gst_caps_simplify(caps));
 }

@@ -44,9 +44,9 @@ struct TensorCandidate {
                                                              const BridgeSettings& settings,
                                                              const ViewPitches& pitches);
 
-/// Caps for a caps query with unfixed video: dtypes and frame rate, no shape.
-[[nodiscard]] GstPtr<GstCaps> open_tensor_caps(const GstCaps* video,
-                                               const BridgeSettings& settings);
+/// Caps for a caps query with unfixed video: dtypes and frame rate, no shape, in DMA-BUFs too where wanted.
+[[nodiscard]] GstPtr<GstCaps> open_tensor_caps(const GstCaps* video, const BridgeSettings& settings,
+                                               bool dma_bufs);
 
 /// Video caps that give tensors such as `tensors` describes: size, formats and frame rate follow from shape and hints
 /// where they are fixed.

@@ -11,6 +11,7 @@
 #include <simaai/kernels/ops/requirement.h>
 
 #include "common/linear_size.h"
+#include "common/negotiation.h"
 #include "common/pool_query.h"
 
 namespace simaai::gst {
@@ -55,6 +56,13 @@ ViewPitches VideoToTensor::pitches_for(const PictureCaps& picture) const {
   return current && seen_pitches_ ? *seen_pitches_ : default_pitches(picture.info, *picture.format);
 }
 
+/// A view is in the memory that upstream has, and only its caps tell which that will be.
+bool VideoToTensor::promises_dma_bufs(const TensorCandidate& candidate,
+                                      const GstCaps* video) const {
+  const bool may_be_view = candidate.info.spec.dtype == kernels::DType::UInt8;
+  return makes_dma_bufs() && (!may_be_view || has_dma_bufs(video));
+}
+
 GstPtr<GstCaps> VideoToTensor::transform_caps(GstPadDirection direction,
                                               const GstCaps* caps) const {
   const BridgeSettings now = settings_copy();
@@ -62,10 +70,10 @@ GstPtr<GstCaps> VideoToTensor::transform_caps(GstPadDirection direction,
     return video_caps_for(caps, now);
   const auto picture = parse_picture(caps);
   if (!picture)
-    return open_tensor_caps(caps, now);
+    return open_tensor_caps(caps, now, makes_dma_bufs());
   GstCaps* tensors = gst_caps_new_empty();
   for (const auto& candidate : tensor_candidates(*picture, now, pitches_for(*picture)))
-    gst_caps_append_structure(tensors, to_structure(candidate.info));
+    append_in_memories(tensors, to_structure(candidate.info), promises_dma_bufs(candidate, caps));
   return GstPtr<GstCaps>(tensors);
 }
 
@@ -75,7 +83,9 @@ GstPtr<GstCaps> VideoToTensor::choose(const GstCaps* video, GstPtr<GstCaps> offe
     return GstPtr<GstCaps>(gst_caps_fixate(offered.release()));
   const BridgeSettings now = settings_copy();
   for (const auto& candidate : tensor_candidates(*picture, now, pitches_for(*picture))) {
-    const GstPtr<GstCaps> ours(to_caps(candidate.info));
+    const GstPtr<GstCaps> ours(gst_caps_new_empty());
+    append_in_memories(ours.get(), to_structure(candidate.info),
+                       promises_dma_bufs(candidate, video));
     GstPtr<GstCaps> both(gst_caps_intersect(ours.get(), offered.get()));
     if (gst_caps_is_empty(both.get()) == FALSE)
       return GstPtr<GstCaps>(gst_caps_fixate(both.release()));
@@ -142,7 +152,8 @@ void VideoToTensor::stop() {
 std::optional<std::string> VideoToTensor::refuse_sink(const GstCaps* video) const {
   if (parse_picture(video))
     return std::nullopt;
-  return "video format: expected RGB, BGR, RGBx, BGRx, RGBP, RGBA, BGRA or GRAY8 in system memory; "
+  return "video format: expected RGB, BGR, RGBx, BGRx, RGBP, RGBA, BGRA or GRAY8 in system memory "
+         "or DMA-BUFs; "
          "videoconvert makes one of them";
 }
 
@@ -160,6 +171,14 @@ std::optional<std::uint64_t> VideoToTensor::other_size(GstPadDirection direction
 void VideoToTensor::propose_allocation(GstQuery* query) const {
   gst_query_add_allocation_meta(query, GST_VIDEO_META_API_TYPE, nullptr);
   gst_query_add_allocation_meta(query, GST_VIDEO_CROP_META_API_TYPE, nullptr);
+  // For producers that fill memory of others (v4l2src io-mode=dmabuf-import): a device can be given what they filled.
+  GstCaps* caps = nullptr;
+  gboolean needs_pool = FALSE;
+  gst_query_parse_allocation(query, &caps, &needs_pool);
+  GstVideoInfo info;
+  if (needs_pool != FALSE && caps != nullptr && makes_dma_bufs() &&
+      gst_video_info_from_caps(&info, caps) != FALSE)
+    propose_dma_buf_pool(query, static_cast<guint>(GST_VIDEO_INFO_SIZE(&info)));
 }
 
 bool VideoToTensor::decide_allocation(GstQuery* query) {

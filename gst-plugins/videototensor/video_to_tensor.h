@@ -45,6 +45,8 @@ private:
   [[nodiscard]] ViewPitches pitches_for(const PictureCaps& picture) const;
   [[nodiscard]] std::optional<std::string>
   plan(const PictureCaps& picture, const TensorInfo& tensor, const BridgeSettings& now);
+  [[nodiscard]] bool promises_dma_bufs(const TensorCandidate& candidate,
+                                       const GstCaps* video) const;
   [[nodiscard]] bool is_view(const PlaneLayout& layout) const;
   [[nodiscard]] GstBuffer* share(GstBuffer* input, std::int64_t offset) const;
   [[nodiscard]] GstFlowReturn allocate(GstBuffer* input, GstBuffer** output);

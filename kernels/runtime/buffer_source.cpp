@@ -113,6 +113,9 @@ UniqueFd open_drm() noexcept {
     std::array<char, 32> path{};
     (void)std::snprintf(path.data(), path.size(), "/dev/dri/card%d", card);
     UniqueFd device = open_device(path.data());
+    // Whoever opens a display first is its master: that is for a display server.
+    if (device)
+      (void)drmDropMaster(device.get());
     // DRM_CAP_DUMB_BUFFER is answered by drivers with a display only, vgem has the buffers without it.
     if (device && drm_buffer(device.get(), round_to_pages(1)))
       return device;

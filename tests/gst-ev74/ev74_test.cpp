@@ -24,6 +24,7 @@
 #include "oracle/random_tensor.h"
 #include "runtime/fake_transport.h"
 #include "runtime/server_process.h"
+#include "sample.h"
 
 namespace {
 
@@ -36,30 +37,6 @@ namespace oracle = simaai::oracle;
 
 using Properties = std::vector<std::pair<const char*, const char*>>;
 
-const TensorSpec kInput{{1, 9, 7, 5}, DType::Float32};
-constexpr std::size_t kInputBytes = 9 * 7 * 5 * 4;
-
-struct Sample {
-  explicit Sample(std::uint64_t seed = 1)
-      : values(oracle::random_tensor(kInput.shape, kInput.dtype, seed)),
-        input(physical(values, Contiguous{})),
-        output(physical(oracle::convert(values, DType::BFloat16), Contiguous{})) {}
-  oracle::Tensor values;
-  Bytes input;
-  Bytes output;
-};
-
-/// A buffer on memory of a device, from the element's own kind of allocator, behind `offset` unused bytes.
-GstPtr<GstBuffer> fd_buffer(const Bytes& bytes, std::size_t offset = 0) {
-  const auto allocator = simaai::gst::new_fd_allocator();
-  GstAllocationParams params;
-  gst_allocation_params_init(&params);
-  params.prefix = offset;
-  GstPtr<GstBuffer> buffer(gst_buffer_new_allocate(allocator.get(), bytes.size(), &params));
-  gst_buffer_fill(buffer.get(), 0, bytes.data(), bytes.size());
-  return buffer;
-}
-
 /// The last ELEMENT message of that name.
 GstPtr<GstStructure> notice(ElementHarness& harness, const char* name) {
   GstPtr<GstStructure> found;
@@ -70,17 +47,6 @@ GstPtr<GstStructure> notice(ElementHarness& harness, const char* name) {
       found.reset(gst_structure_copy(structure));
   }
   return found;
-}
-
-std::string field(const GstPtr<GstStructure>& structure, const char* name) {
-  const gchar* text = structure ? gst_structure_get_string(structure.get(), name) : nullptr;
-  return text != nullptr ? text : "";
-}
-
-std::string text_stat(ElementHarness& harness, const char* name) {
-  GstStructure* raw = nullptr;
-  g_object_get(harness.element(), "stats", &raw, nullptr);
-  return field(GstPtr<GstStructure>(raw), name);
 }
 
 template <class Done> bool eventually(Done done) {
@@ -110,6 +76,8 @@ TEST(Ev74, GivesTheBytesOfTheOracleOnMemoryOfADevice) {
   EXPECT_EQ(text_stat(harness, "backend"), "ev74");
   const std::string memory = text_stat(harness, "memory");
   EXPECT_TRUE(memory == "memfd" || memory == "dma-buf") << memory;
+  const auto allocator = simaai::gst::new_fd_allocator();
+  EXPECT_EQ(text_stat(harness, "memory-source"), simaai::gst::fd_allocator_source(allocator.get()));
 }
 
 TEST(Ev74, CopiesOtherMemoryOnceAndCountsIt) {

@@ -77,7 +77,8 @@ int rights_now(const Object& object) {
 
 void protect(const Object& object) {
   for (const Mapping& mapping : object.mappings)
-    if (::mprotect(mapping.address, mapping.bytes, rights_now(object) & mapping.rights) != 0)
+    if (::syscall(SYS_mprotect, mapping.address, mapping.bytes,
+                  rights_now(object) & mapping.rights) != 0)
       std::abort();
 }
 
@@ -169,6 +170,20 @@ void* map_plain(void* address, std::size_t bytes, int rights, int flags, int fd,
 void* map_large(void* address, std::size_t bytes, int rights, int flags, int fd,
                 off_t offset) noexcept {
   return map(address, bytes, rights, flags, fd, offset);
+}
+
+/// GStreamer changes the rights of mappings that it keeps.
+EXPORT int mprotect(void* address, std::size_t bytes, int rights) noexcept {
+  Guard& all = guard();
+  const std::lock_guard lock(all.mutex);
+  for (auto& [inode, object] : all.objects)
+    for (Mapping& mapping : object.mappings)
+      if (mapping.address == address) {
+        mapping.rights = rights;
+        protect(object);
+        return 0;
+      }
+  return static_cast<int>(::syscall(SYS_mprotect, address, bytes, rights));
 }
 
 EXPORT int munmap(void* address, std::size_t bytes) noexcept {

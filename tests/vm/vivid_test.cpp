@@ -164,6 +164,24 @@ TEST(Vivid, GivesAViewOfTheCamerasOwnMemory) {
   EXPECT_EQ(brackets(::getpid()), (std::map<std::string, int>{}));
 }
 
+/// The camera fills memory of ours.
+TEST(Vivid, ImportsTheBuffersThatTheElementsPropose) {
+  constexpr int kFrames = 60;
+  Pipeline pipeline(camera("dmabuf-import", kFrames) +
+                    " ! simaaivideototensor name=view require-zero-copy=true"
+                    " ! application/vnd.simaai.tensor,dtype=uint8 ! fakesink name=end");
+  const Seen& frames = pipeline.watch("camera", "src");
+  const Seen& tensors = pipeline.watch("end", "sink");
+  forget_brackets();
+  pipeline.play();
+  EXPECT_EQ(frames.buffers, static_cast<std::uint64_t>(kFrames));
+  EXPECT_EQ(frames.exporters, Exporters{kHeap});
+  EXPECT_EQ(tensors.order, frames.order);
+  EXPECT_LT(frames.objects.size(), 33U);
+  EXPECT_EQ(pipeline.number("view", "copies"), 0U);
+  EXPECT_EQ(brackets(::getpid()), (std::map<std::string, int>{}));
+}
+
 /// One camera, the same frames through the device and through the host CPU.
 void compare_backends(const std::string& device, int frames) {
   const std::string on_device =
@@ -203,6 +221,7 @@ void compare_backends(const std::string& device, int frames) {
     EXPECT_EQ(pipeline.number(name, "copies"), 0U) << name;
     EXPECT_LT(pipeline.number(name, "allocations"), 8U) << name;
     EXPECT_EQ(pipeline.text(name, "memory"), "dma-buf") << name;
+    EXPECT_EQ(pipeline.text(name, "memory-source"), "dma-heap") << name;
     EXPECT_EQ(pipeline.text(name, "backend"), "ev74") << name;
   }
   expect_balanced_brackets();
