@@ -13,12 +13,6 @@ namespace {
 
 using Axis = LinearState::Axis;
 
-/// Bytes read and written from which streaming stores pay. Narrowing: beyond a second-level cache,
-/// where they are no slower even if a larger cache holds the output. Widening writes twice what it
-/// reads and loses half its speed unless no cache holds the output.
-constexpr std::uint64_t kNarrowingStreamBytes = std::uint64_t{1} << 20;
-constexpr std::uint64_t kWideningStreamBytes = std::uint64_t{16} << 20;
-
 struct AxisList {
   std::array<Axis, kMaxRank> axes{};
   std::size_t count = 0;
@@ -76,15 +70,14 @@ struct LinearKernels {
   LinearRowFn strided;
   LinearRowFn transposed;
   LinearRowFn spread;
-  std::uint64_t stream_bytes;
 };
 
 LinearKernels kernels_of(const RowTable& rows, DType from) noexcept {
   if (from == DType::Float32)
-    return {rows.f32_bf16_linear,     rows.f32_bf16_stream, rows.f32_bf16_strided,
-            rows.f32_bf16_transposed, rows.f32_bf16_spread, kNarrowingStreamBytes};
-  return {rows.bf16_f32_linear,     rows.bf16_f32_stream, rows.bf16_f32_strided,
-          rows.bf16_f32_transposed, rows.bf16_f32_spread, kWideningStreamBytes};
+    return {rows.f32_bf16_linear, rows.f32_bf16_stream, rows.f32_bf16_strided,
+            rows.f32_bf16_transposed, rows.f32_bf16_spread};
+  return {rows.bf16_f32_linear, rows.bf16_f32_stream, rows.bf16_f32_strided,
+          rows.bf16_f32_transposed, rows.bf16_f32_spread};
 }
 
 /// Slot of the axis whose elements are neighbours in the input, or the number of axes.
@@ -136,8 +129,10 @@ LinearState prepare_linear(const ops::PortPlan& plan, const RowTable& rows) noex
   const bool packed_output = inner.dst_stride_bytes == dst_bytes;
   if (!packed_output || inner.src_stride_bytes != src_bytes)
     choose_strided(kernels, src_bytes, packed_output, &list, &state);
-  else if (plan.input_requirement().bytes + plan.output_requirement().bytes >= kernels.stream_bytes)
-    state.kernel = kernels.stream;
+  else
+    state.stores = choose_stores(plan);
+  state.stream = kernels.stream;
+  state.src_bytes = plan.input_requirement().bytes;
   std::copy_n(list.axes.begin(), list.count, state.outer.begin());
   state.outer_count = list.count;
   return state;
@@ -147,8 +142,10 @@ void run_linear(const LinearState& state, const void* src, void* dst) noexcept {
   LinearRow row = state.row;
   row.src = static_cast<const std::byte*>(src);
   row.dst = static_cast<std::byte*>(dst);
+  const LinearRowFn kernel =
+      streams(state.stores, row.src, state.src_bytes) ? state.stream : state.kernel;
   if (state.outer_count == 0) {
-    state.kernel(row);
+    kernel(row);
     return;
   }
   core::CoordCursor cursor;
@@ -159,7 +156,7 @@ void run_linear(const LinearState& state, const void* src, void* dst) noexcept {
   do {
     row.src = static_cast<const std::byte*>(src) + cursor.first_offset();
     row.dst = static_cast<std::byte*>(dst) + cursor.second_offset();
-    state.kernel(row);
+    kernel(row);
   } while (cursor.advance());
 }
 

@@ -9,6 +9,7 @@
 #include <simaai/kernels/ops/plan.h>
 #include <simaai/kernels/tensor_spec.h>
 
+#include "a65/common/store_choice.h"
 #include "a65/simd/row_table.h"
 
 namespace simaai::kernels::a65::detail {
@@ -26,6 +27,9 @@ struct LinearState {
   std::size_t outer_count = 0;
   LinearRow row{};
   LinearRowFn kernel = nullptr;
+  LinearRowFn stream = nullptr; ///< instead of `kernel` where a call's stores bypass the cache
+  Stores stores = Stores::Cached;
+  std::size_t src_bytes = 0; ///< of the input port
 };
 
 /// Chooses axes and kernel for an admitted, linear to linear plan.

@@ -21,7 +21,8 @@ enum class Stores : std::uint8_t {
 /// forces it for tests and measurements: `cached` or `streaming`. Thread-safe.
 [[nodiscard]] Stores choose_stores(const ops::PortPlan& plan) noexcept;
 
-/// True if a few samples of the `bytes` bytes at `src` took as long as memory takes. Reads them.
+/// True if each of a few samples of the `bytes` bytes at `src` took as long as memory takes. Reads
+/// them.
 [[nodiscard]] bool comes_from_memory(const std::byte* src, std::size_t bytes) noexcept;
 
 /// The choice of a call.

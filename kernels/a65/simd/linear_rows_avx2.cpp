@@ -88,7 +88,7 @@ void convert_linear(const LinearRow& row) noexcept {
   constexpr std::int64_t kSrc = Conversion::kSrcBytes;
   constexpr std::int64_t kDst = Conversion::kDstBytes;
   // Streaming stores leave in pairs that fill a line.
-  constexpr std::int64_t kSteps = kStores == Stores::Streaming && kDst == 2 ? 2 : 1;
+  constexpr std::int64_t kSteps = kDst == 2 ? 2 : 1;
   const std::int64_t last = row.count - kStep;
   Conversion::template step<Stores::Any>(row.src, row.dst);
   std::int64_t i = aligned_from<Conversion>(row.dst);
@@ -247,7 +247,7 @@ void f32_bf16_linear_row__avx2(const LinearRow& row) noexcept {
   if (row.count < kStep)
     f32_bf16_linear_row__scalar(row);
   else
-    convert_linear<Narrowing, Stores::Aligned, 1024>(row);
+    convert_linear<Narrowing, Stores::Aligned, 0>(row);
 }
 void bf16_f32_linear_row__avx2(const LinearRow& row) noexcept {
   if (row.count < kStep)
