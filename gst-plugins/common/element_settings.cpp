@@ -109,9 +109,9 @@ void install_common_properties(GObjectClass* klass) {
   g_object_class_install_property(
       klass, kPropDevice,
       g_param_spec_string("device", "Device",
-                          "EV74 to use: unix:PATH of a device server, or model:OPTIONS for the "
-                          "model inside this process. Not set: backend ev74 takes model:, backend "
-                          "auto takes a65. Backend auto never takes model:",
+                          "EV74 to use: unix:PATH of a device server, dev:PATH of a driver, or "
+                          "model:OPTIONS for the model inside this process. Not set: backend ev74 "
+                          "takes model:, backend auto takes a65. Backend auto never takes model:",
                           nullptr, kFlags));
   g_object_class_install_property(
       klass, kPropJobTimeout,

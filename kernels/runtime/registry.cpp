@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/char_transport.h"
 #include "runtime/common.h"
 #include "runtime/unix_transport.h"
 
@@ -23,7 +24,7 @@ struct Scheme {
 /// mutex protects both lists.
 struct Registry {
   std::mutex mutex;
-  std::vector<Scheme> schemes{{"unix", open_unix_transport}};
+  std::vector<Scheme> schemes{{"dev", open_char_transport}, {"unix", open_unix_transport}};
   std::vector<std::weak_ptr<Session>> sessions;
 };
 

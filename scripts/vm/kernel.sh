@@ -59,7 +59,7 @@ dpkg-deb --fsys-tarfile "$work/packages/$image"_*.deb | tar -x -C "$folder/root"
   '*/kernel/drivers/media/v4l2-core/*' '*/kernel/drivers/media/test-drivers/*'
 depmod -b "$folder/root" "$version"
 for package in "$headers" "$common" "$kbuild"; do
-  dpkg-deb --fsys-tarfile "$work/packages/$package"_*.deb | tar -x -C "$folder/root" --no-same-owner --exclude='./usr/share/doc'
+  dpkg-deb --fsys-tarfile "$work/packages/$package"_*.deb | tar -x -C "$folder/root" --no-same-owner --exclude='./usr/share/doc' --exclude='*/vmlinux'
 done
 # Their makefiles name the other packages by their place in a system.
 for name in "$headers" "$common"; do

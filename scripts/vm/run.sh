@@ -8,7 +8,7 @@
 #   --module NAME[,PARAMETER=VALUE]...  load a module of the kernel, or a file that ends in .ko, before the command
 #   --results FOLDER                    a folder that the command may write: VM_RESULTS names it inside
 #   --seconds N                         give up after N seconds (300)
-# Exit status: that of the command; 77: no machine can be run here, 125: it gave no exit status (a panic, or no time left). The
+# Exit status: that of the command, or 1 where it succeeded and the kernel complained; 77: no machine can be run here, 125: it gave no exit status (a panic, or no time left). The
 # reason is printed for both.
 set -euo pipefail
 
@@ -66,6 +66,7 @@ for module in "${modules[@]}"; do
   parameters=
   [ "$name" = "$module" ] || parameters=$(tr , ' ' <<<"${module#*,}")
   if [[ $name == *.ko ]]; then
+    [ -f "$name" ] || cannot "no module $name (./run vm compiles it)"
     insert "$name" "$parameters"
     continue
   fi
@@ -99,9 +100,12 @@ timeout -k 5 "$seconds" qemu-system-x86_64 -machine q35,accel=tcg -cpu max -smp 
   -append "console=ttyS0 panic=-1 quiet loglevel=4 mitigations=off nokaslr" "${shares[@]}" </dev/null >"$work/emulator" 2>&1 || status=$?
 [ ! -e "$work/exchange/output" ] || cat "$work/exchange/output"
 # What the kernel complains of is part of the result, whatever the command made of it.
-grep -aE 'BUG:|WARNING:|Oops|KASAN|insmod' "$work/console" >&2 || true
+complained=0
+grep -aE 'BUG:|WARNING: CPU|Oops|insmod' "$work/console" >&2 && complained=1
 if [ -e "$work/exchange/status" ]; then
-  exit "$(cat "$work/exchange/status")"
+  status=$(cat "$work/exchange/status")
+  [ "$status" = 0 ] && [ "$complained" = 1 ] && status=1
+  exit "$status"
 fi
 if [ ! -s "$work/console" ] && [ "$status" != 124 ]; then
   cat "$work/emulator" >&2

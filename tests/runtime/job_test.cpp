@@ -335,6 +335,8 @@ TEST(Devices, ThatDoNotExistAreNamed) {
   EXPECT_EQ(code_of(Device::open("unix:")), ErrorCode::DeviceUnavailable);
   EXPECT_EQ(code_of(Device::open("unix:/nonexistent/ev74")), ErrorCode::DeviceUnavailable);
   EXPECT_EQ(code_of(Device::open("unix:/" + std::string(200, 'x'))), ErrorCode::DeviceUnavailable);
+  EXPECT_EQ(code_of(Device::open("dev:")), ErrorCode::DeviceUnavailable);
+  EXPECT_EQ(code_of(Device::open("dev:/dev/null")), ErrorCode::DeviceUnavailable);
   EXPECT_EQ(parked_jobs("unix:/nonexistent/ev74"), 0U);
 }
 

@@ -5,5 +5,5 @@
 set -euo pipefail
 gst-inspect-1.0 simaaicast >/dev/null
 export GST_REGISTRY_UPDATE=no
-exec "$VM_RUN" "$VM_KERNEL" --module vgem --module vivid,n_devs=1,multiplanar=1 -- \
+exec "$VM_RUN" "$VM_KERNEL" --module vgem --module vivid,n_devs=1,multiplanar=1 --module "$VM_MODULE" -- \
   env SIMAAI_SYNC_LOG=/run/tmp/sync LD_PRELOAD="$VM_SYNC_GUARD" "$@"

@@ -41,5 +41,7 @@ check "results of the command" "$(cat "$work/results/file")" kept
 
 "$VM_RUN" "$VM_KERNEL" --seconds 100 -- sh -c 'echo c >/proc/sysrq-trigger' >"$work/output" 2>&1
 check "status after a panic" $? 125
+"$VM_RUN" "$VM_KERNEL" -- sh -c 'echo "WARNING: CPU: 0 made up" >/dev/console' >"$work/output" 2>"$work/why"
+check "status after a complaint of the kernel" $? 1
 echo "1..$number"
 exit "$failed"

@@ -19,6 +19,7 @@
 #include <gst/gst.h>
 
 #include "common/gst_ptr.h"
+#include "device_process.h"
 #include "observer.h"
 #include "runtime/server_process.h"
 
@@ -233,6 +234,12 @@ TEST(Vivid, IsConvertedByTheServerWithoutACopy) {
   const ServerProcess server;
   compare_backends(server.uri(), 20);
   EXPECT_EQ(brackets(server.pid()), (std::map<std::string, int>{{"read", 40}, {"both", 40}}));
+}
+
+TEST(Vivid, IsConvertedBehindACharacterDeviceWithoutACopy) {
+  const DeviceProcess process;
+  compare_backends(kNodeUri, 20);
+  EXPECT_EQ(brackets(process.pid()), (std::map<std::string, int>{{"read", 40}, {"both", 40}}));
 }
 
 [[maybe_unused]] const bool kWatched = [] {

@@ -127,6 +127,7 @@ private:
 ///
 ///   model:OPTIONS  in-process device model, where its library was linked and registered
 ///   unix:PATH      server simaai-ev74d
+///   dev:PATH       driver behind a character device (simaai/runtime/ev74_uapi.h)
 class Device {
 public:
   /// Jobs of one device that may exist at a time, parked ones included.

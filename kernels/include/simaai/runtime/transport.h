@@ -120,7 +120,7 @@ using TransportResult = std::variant<std::unique_ptr<Transport>, Error>;
 using TransportFactory = TransportResult (*)(std::string_view rest);
 
 /// Makes URIs that begin with `scheme` and a colon known to Device::open(). Registering a scheme again replaces it.
-/// `unix` is always there. `scheme` has static storage. Thread-safe.
+/// `unix` and `dev` are always there. `scheme` has static storage. Thread-safe.
 SIMAAI_RUNTIME_API void register_transport(std::string_view scheme,
                                            TransportFactory factory) noexcept;
 
