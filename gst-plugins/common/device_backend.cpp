@@ -47,11 +47,10 @@ std::string DeviceBackend::prepare(std::size_t slot, const kernels::TensorSpec& 
   return {};
 }
 
-runtime::Status DeviceBackend::run(std::size_t slot, const FdRange& source,
-                                   const FdRange& destination, std::chrono::nanoseconds timeout,
-                                   const std::atomic<bool>& cancelled) noexcept {
-  return device_.run(*plans_[slot], binding_of(source), binding_of(destination), timeout,
-                     &cancelled);
+std::variant<runtime::Job, runtime::Error>
+DeviceBackend::submit(std::size_t slot, const FdRange& source,
+                      const FdRange& destination) noexcept {
+  return device_.submit(*plans_[slot], binding_of(source), binding_of(destination));
 }
 
 std::string DeviceBackend::packet_text(std::size_t slot) const {

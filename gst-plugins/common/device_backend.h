@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The backend ev74 of an op element: plans with packets, a device, synchronous jobs.
+// The backend ev74 of an op element: plans with packets, a device, jobs.
 #pragma once
 
 #include <array>
-#include <atomic>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -38,11 +36,10 @@ public:
   [[nodiscard]] std::string prepare(std::size_t slot, const kernels::TensorSpec& input,
                                     const kernels::TensorSpec& output, const OpParams& params);
 
-  /// Runs the plan of a slot and waits. Both memories are kept until the job is retired, however long that takes.
-  /// `cancelled` ends the wait, with Device::wake().
-  [[nodiscard]] runtime::Status run(std::size_t slot, const FdRange& source,
-                                    const FdRange& destination, std::chrono::nanoseconds timeout,
-                                    const std::atomic<bool>& cancelled) noexcept;
+  /// Hands the plan of a slot over. Both memories are kept until the job is retired, however long that takes. QueueFull:
+  /// others keep the device busy.
+  [[nodiscard]] std::variant<runtime::Job, runtime::Error>
+  submit(std::size_t slot, const FdRange& source, const FdRange& destination) noexcept;
 
   /// Fields of the packet of a slot, one a line.
   [[nodiscard]] std::string packet_text(std::size_t slot) const;

@@ -121,6 +121,14 @@ void install_common_properties(GObjectClass* klass) {
                         "done with them",
                         1, kMostJobTimeoutMs, kDefaultJobTimeoutMs, kFlags));
   g_object_class_install_property(
+      klass, kPropAsyncDepth,
+      g_param_spec_uint("async-depth", "Asynchronous depth",
+                        "Buffers that may be on their way through a device. 1: the streaming "
+                        "thread waits for each job. More: a task on the source pad pushes each "
+                        "output as soon as its job has ended, in order. Backend a65 works on the "
+                        "streaming thread always",
+                        1, kMostAsyncDepth, 1, kFlags));
+  g_object_class_install_property(
       klass, kPropRequireZeroCopy,
       g_param_spec_boolean("require-zero-copy", "Require zero copy",
                            "Stop with an error where a buffer would have to be copied before or "
@@ -138,7 +146,9 @@ void install_common_properties(GObjectClass* klass) {
           "stats", "Statistics",
           "Counters since the element was started: frames, bytes-in, bytes-out, copies, "
           "allocations (all uint64); memory and backend (strings); p50-ns, p95-ns, "
-          "p99-ns and max-ns (uint64, processing time a buffer in nanoseconds, within 1 %)",
+          "p99-ns and max-ns (uint64, processing time a buffer in nanoseconds, within 1 %); "
+          "in-flight (uint64); queued-p50-ns, device-p50-ns and return-p50-ns (uint64, parts of a "
+          "job); last-pts, last-submit-ns, last-start-ns, last-done-ns and last-retire-ns (uint64)",
           GST_TYPE_STRUCTURE, kReadFlags));
 }
 
@@ -205,6 +215,9 @@ bool set_setting(ElementSettings& settings, guint id, const GValue* value) noexc
   case kPropJobTimeout:
     settings.job_timeout_ms = g_value_get_uint(value);
     return true;
+  case kPropAsyncDepth:
+    settings.async_depth = g_value_get_uint(value);
+    return true;
   default: // an id, not an enumerator: GObject passes any number
     return false;
   }
@@ -236,6 +249,9 @@ bool get_setting(const ElementSettings& settings, guint id, GValue* value) noexc
     return true;
   case kPropJobTimeout:
     g_value_set_uint(value, settings.job_timeout_ms);
+    return true;
+  case kPropAsyncDepth:
+    g_value_set_uint(value, settings.async_depth);
     return true;
   default:
     return false;

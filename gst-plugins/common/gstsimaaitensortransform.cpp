@@ -2,6 +2,8 @@
 // GObject side of the op elements: short trampolines into TransformCore.
 #include "gstsimaaitensortransform.h"
 
+#include <utility>
+
 #include "meta_rule.h"
 #include "pool_query.h"
 #include "transform_core.h"
@@ -54,10 +56,14 @@ GstStateChangeReturn change_state(GstElement* element, GstStateChange transition
   // Before the pads stop: the streaming thread may be waiting for a buffer that never comes back, or for a job.
   if (transition == GST_STATE_CHANGE_PAUSED_TO_READY) {
     core.cancel_jobs(true);
+    core.flights().set_flushing(true);
     set_pool_flushing(GST_BASE_TRANSFORM(element), true);
   }
-  return GST_ELEMENT_CLASS(gst_simaai_tensor_transform_parent_class)
-      ->change_state(element, transition);
+  const GstStateChangeReturn changed = GST_ELEMENT_CLASS(gst_simaai_tensor_transform_parent_class)
+                                           ->change_state(element, transition);
+  if (transition == GST_STATE_CHANGE_PAUSED_TO_READY)
+    core.flights().stop();
+  return changed;
 }
 
 gboolean start(GstBaseTransform* trans) noexcept { return core_of(trans).start(); }
@@ -116,6 +122,7 @@ gboolean on_caps_event(GstBaseTransform* trans, GstEvent* event) noexcept {
   gst_event_parse_caps(event, &parsed);
   const GstPtr<GstCaps> caps(gst_caps_ref(parsed));
   core.begin_attempt();
+  (void)core.queue_event(event); // drains
   const gboolean taken = base_class()->sink_event(trans, event);
   if (!taken)
     core.diagnose_refusal(caps.get());
@@ -127,12 +134,18 @@ gboolean on_sink_event(GstBaseTransform* trans, GstEvent* event) noexcept {
   if (type == GST_EVENT_CAPS)
     return on_caps_event(trans, event);
   TransformCore& core = core_of(trans);
+  if (core.queue_event(event))
+    return TRUE;
   if (type == GST_EVENT_FLUSH_START) {
     core.cancel_jobs(true);
+    core.flights().set_flushing(true);
     set_pool_flushing(trans, true);
   }
   const gboolean handled = base_class()->sink_event(trans, event);
+  if (type == GST_EVENT_FLUSH_START)
+    core.flights().pause(); // its push has returned: downstream flushes
   if (type == GST_EVENT_FLUSH_STOP) {
+    core.flights().set_flushing(false);
     core.cancel_jobs(false);
     set_pool_flushing(trans, false);
   }
@@ -147,15 +160,42 @@ GstFlowReturn on_submit_input_buffer(GstBaseTransform* trans, gboolean is_discon
     return GST_FLOW_ERROR;
   }
   const bool renegotiating = GST_PAD_NEEDS_RECONFIGURE(GST_BASE_TRANSFORM_SRC_PAD(trans));
-  if (renegotiating)
+  if (renegotiating) {
     core.begin_attempt();
+    (void)core.flights().drain(); // an ALLOCATION query goes downstream in order too
+  }
   const GstFlowReturn flow = base_class()->submit_input_buffer(trans, is_discont, buffer);
+  if (flow == GST_BASE_TRANSFORM_FLOW_DROPPED)
+    core.note_gap();
   if (renegotiating && flow == GST_FLOW_NOT_NEGOTIATED) {
     const GstPtr<GstCaps> caps(gst_pad_get_current_caps(GST_BASE_TRANSFORM_SINK_PAD(trans)));
     if (caps)
       core.diagnose_refusal(caps.get());
   }
   return flow;
+}
+
+GstFlowReturn on_generate_output(GstBaseTransform* trans, GstBuffer** output) noexcept {
+  TransformCore& core = core_of(trans);
+  if (!core.is_asynchronous())
+    return base_class()->generate_output(trans, output);
+  *output = nullptr;
+  GstPtr<GstBuffer> input(std::exchange(trans->queued_buf, nullptr));
+  return input ? core.take_off(std::move(input)) : GST_FLOW_OK;
+}
+
+bool is_serialized(GstQuery* query) noexcept {
+  return (gst_query_type_get_flags(GST_QUERY_TYPE(query)) & GST_QUERY_TYPE_SERIALIZED) != 0;
+}
+
+gboolean on_query(GstBaseTransform* trans, GstPadDirection direction, GstQuery* query) noexcept {
+  TransformCore& core = core_of(trans);
+  if (direction == GST_PAD_SINK && is_serialized(query))
+    (void)core.flights().drain();
+  const gboolean answered = base_class()->query(trans, direction, query);
+  if (answered && direction == GST_PAD_SRC && GST_QUERY_TYPE(query) == GST_QUERY_LATENCY)
+    core.add_latency(query);
+  return answered;
 }
 
 GstFlowReturn on_transform(GstBaseTransform* trans, GstBuffer* input, GstBuffer* output) noexcept {
@@ -243,6 +283,8 @@ static void gst_simaai_tensor_transform_class_init(GstSimaaiTensorTransformClass
   base->transform_meta = on_transform_meta;
   base->sink_event = on_sink_event;
   base->submit_input_buffer = on_submit_input_buffer;
+  base->generate_output = on_generate_output;
+  base->query = on_query;
   base->transform = on_transform;
   install_common_properties(object_class);
 }

@@ -120,6 +120,8 @@ void TransformCore::report_overrides(const ElementSettings& now, const TensorInf
 }
 
 bool TransformCore::set_caps(GstCaps* sink_caps, GstCaps* src_caps) {
+  // Jobs in flight are those of the old caps.
+  (void)flights_.drain();
   tensor_count_ = 0;
   std::string reason = refuse_caps(sink_caps, src_caps, ports_[0]);
   if (!reason.empty()) {
@@ -135,6 +137,7 @@ bool TransformCore::set_caps(GstCaps* sink_caps, GstCaps* src_caps) {
   src_caps_.reset(gst_caps_ref(src_caps));
   dma_buf_output_ = has_dma_bufs(src_caps);
   tensor_count_ = 1;
+  remember_frame_time(*src_caps);
   report_overrides(now, ports_[0].output, src_caps);
   return true;
 }

@@ -62,6 +62,7 @@ GstStructure* TransformCore::stats() const {
       pool.reset(GST_BUFFER_POOL_CAST(gst_object_ref(pool_.get())));
   }
   allocations += pool_allocations(pool.get());
+  const JobStatistics::Last last = jobs_.last();
   const auto value = [](const std::atomic<std::uint64_t>& counter) {
     return guint64{counter.load(std::memory_order_relaxed)};
   };
@@ -74,7 +75,14 @@ GstStructure* TransformCore::stats() const {
       "p50-ns", G_TYPE_UINT64, guint64{processing_.percentile_ns(50)}, "p95-ns", G_TYPE_UINT64,
       guint64{processing_.percentile_ns(95)}, "p99-ns", G_TYPE_UINT64,
       guint64{processing_.percentile_ns(99)}, "max-ns", G_TYPE_UINT64,
-      guint64{processing_.max_ns()}, nullptr);
+      guint64{processing_.max_ns()}, "in-flight", G_TYPE_UINT64, guint64{flights_.in_flight()},
+      "queued-p50-ns", G_TYPE_UINT64, guint64{jobs_.queued().percentile_ns(50)}, "device-p50-ns",
+      G_TYPE_UINT64, guint64{jobs_.device().percentile_ns(50)}, "return-p50-ns", G_TYPE_UINT64,
+      guint64{jobs_.way_back().percentile_ns(50)}, "last-pts", G_TYPE_UINT64, guint64{last.pts},
+      "last-submit-ns", G_TYPE_UINT64, guint64{last.times.submitted_ns}, "last-start-ns",
+      G_TYPE_UINT64, guint64{last.times.started_ns}, "last-done-ns", G_TYPE_UINT64,
+      guint64{last.times.done_ns}, "last-retire-ns", G_TYPE_UINT64, guint64{last.times.retired_ns},
+      nullptr);
 }
 
 bool TransformCore::check_settings() {
@@ -93,6 +101,10 @@ bool TransformCore::start() {
   copies_ = 0;
   staging_allocations_ = 0;
   processing_.reset();
+  jobs_.reset();
+  gap_ = false;
+  latency_ns_ = 0;
+  flights_.set_flushing(false);
   refused_sink_caps_.reset();
   refused_src_caps_.reset();
   {
@@ -110,8 +122,8 @@ void TransformCore::stop() {
   src_caps_.reset();
   staged_input_.release();
   staged_output_.release();
-  staged_source_.reset();
-  staged_destination_.reset();
+  staged_sources_.clear();
+  staged_destinations_.clear();
   device_.reset();
   fd_allocator_.reset();
   makes_dma_bufs_.store(true, std::memory_order_release);
@@ -136,13 +148,14 @@ void TransformCore::propose_allocation(GstQuery* query) {
   if (caps == nullptr || tensor_count_ == 0 || !gst_caps_is_equal(caps, sink_caps_.get()))
     return;
   const auto bytes = static_cast<guint>(ports_[0].needs.input.bytes);
+  const guint kept = is_asynchronous() ? async_depth_ : 1;
   GstPtr<GstBufferPool> pool;
   if (need_pool) {
     pool = new_tensor_pool();
-    if (!configure_pool(pool.get(), caps, bytes, 1, 0, allocator))
+    if (!configure_pool(pool.get(), caps, bytes, kept, 0, allocator))
       pool.reset();
   }
-  gst_query_add_allocation_pool(query, pool.get(), bytes, 1, 0);
+  gst_query_add_allocation_pool(query, pool.get(), bytes, kept, 0);
 }
 
 void TransformCore::decide_allocation(GstQuery* query) {
@@ -173,7 +186,7 @@ void TransformCore::decide_allocation(GstQuery* query) {
   if (!pool) {
     // Our own pool grows on demand: a consumer that keeps buffers must not stop the pipeline.
     pool = new_tensor_pool();
-    min = std::max(min, 1U);
+    min = std::max(min, is_asynchronous() ? async_depth_ : 1U);
     max = 0;
   }
   if (listed)
@@ -288,23 +301,39 @@ GstFlowReturn TransformCore::run(std::size_t slot, GstBuffer* input, GstBuffer* 
   return GST_FLOW_OK;
 }
 
-GstFlowReturn TransformCore::transform(GstBuffer* input, GstBuffer* output) {
-  const std::uint64_t begun = now_ns();
-  const PortNeeds& needs = ports_[0].needs;
+/// Makes the buffer as long as its caps say; false, with an error posted, where it is shorter.
+bool TransformCore::fit_output(GstBuffer* output) {
+  const std::uint64_t needed = ports_[0].needs.output.bytes;
   const std::uint64_t room = gst_buffer_get_size(output);
-  if (room < needs.output.bytes) {
-    report_data("output buffer is shorter than the caps need", needs.output.bytes, room);
-    return GST_FLOW_ERROR;
+  if (room < needed) {
+    report_data("output buffer is shorter than the caps need", needed, room);
+    return false;
   }
-  if (room > needs.output.bytes)
-    gst_buffer_set_size(output, static_cast<gssize>(needs.output.bytes));
-  const GstFlowReturn flow = device_ ? run_on_device(0, input, output) : run(0, input, output);
-  if (flow != GST_FLOW_OK)
-    return flow;
+  if (room > needed)
+    gst_buffer_set_size(output, static_cast<gssize>(needed));
+  return true;
+}
+
+void TransformCore::count_frame(const PortNeeds& needs, std::uint64_t begun_ns,
+                                const runtime::JobTimes& times, GstClockTime pts) {
   add(frames_, 1);
   add(bytes_in_, needs.input.bytes);
   add(bytes_out_, needs.output.bytes);
-  processing_.record(now_ns() - begun);
+  processing_.record(times.retired_ns - begun_ns);
+  jobs_.record(pts, times);
+}
+
+GstFlowReturn TransformCore::transform(GstBuffer* input, GstBuffer* output) {
+  const std::uint64_t begun = now_ns();
+  if (!fit_output(output))
+    return GST_FLOW_ERROR;
+  if (device_)
+    return run_on_device(0, input, output);
+  const GstFlowReturn flow = run(0, input, output);
+  if (flow != GST_FLOW_OK)
+    return flow;
+  const std::uint64_t end = now_ns();
+  count_frame(ports_[0].needs, begun, {begun, begun, end, end}, GST_BUFFER_PTS(output));
   return GST_FLOW_OK;
 }
 

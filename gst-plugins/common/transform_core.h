@@ -9,16 +9,20 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <variant>
+#include <vector>
 
 #include <gst/base/gstbasetransform.h>
 #include <gst/gst.h>
 
+#include "async_output.h"
 #include "buffer_binding.h"
 #include "caps_spec.h"
 #include "device_backend.h"
 #include "element_settings.h"
 #include "errors.h"
 #include "gst_ptr.h"
+#include "job_statistics.h"
 #include "latency_histogram.h"
 #include "op_adapter.h"
 
@@ -26,11 +30,15 @@ namespace simaai::gst {
 
 /// State of one op element. Bound to the streaming thread, except where a member says otherwise;
 /// settings are protected by the object lock, counters are atomics with one writer.
-class TransformCore {
+///
+/// With jobs in flight the task of the source pad lands them: it reads what set_caps() and start() settled, which change only
+/// while nothing is in flight.
+class TransformCore final : private AsyncOutput::Owner {
 public:
   TransformCore(GstBaseTransform* element, const OpTraits& traits, AdapterFactory factory,
                 PlanFactory device_plan) noexcept
-      : element_(element), traits_(traits), adapter_(factory()), device_plan_(device_plan) {}
+      : element_(element), traits_(traits), adapter_(factory()), device_plan_(device_plan),
+        flights_(GST_BASE_TRANSFORM_SRC_PAD(element), *this) {}
 
   [[nodiscard]] const OpTraits& traits() const noexcept { return traits_; }
 
@@ -78,6 +86,19 @@ public:
   [[nodiscard]] bool check_input(GstBuffer* buffer);
   [[nodiscard]] GstFlowReturn transform(GstBuffer* input, GstBuffer* output);
 
+  // Jobs in flight: transform_async_core.cpp.
+  /// True where buffers are added to flights() instead of being transformed.
+  [[nodiscard]] bool is_asynchronous() const noexcept;
+  [[nodiscard]] AsyncOutput& flights() noexcept { return flights_; }
+  /// Submits a job and returns without its output, which the task will push.
+  [[nodiscard]] GstFlowReturn take_off(GstPtr<GstBuffer> input);
+  /// The base class dropped a buffer: the next output does not follow the last one.
+  void note_gap() noexcept { gap_ = true; }
+  /// Before an event that goes downstream in order. True where the event was queued; the caller pushes it otherwise.
+  [[nodiscard]] bool queue_event(GstEvent* event);
+  /// Adds what buffers take to the answer of upstream. Any thread.
+  void add_latency(GstQuery* query) const;
+
 private:
   /// What set_caps settled for one tensor.
   struct Ports {
@@ -107,13 +128,25 @@ private:
   [[nodiscard]] std::string prepare_on_device(std::size_t slot, const Ports& ports);
   void fall_back_to_a65(const std::string& reason);
   void post_backend(const std::string& reason);
+  using StagedMemories = std::vector<GstPtr<GstMemory>>;
+  /// A flight without a destination is one that failed: `flow` says how.
+  [[nodiscard]] GstFlowReturn launch(std::size_t slot, GstBuffer* input, GstBuffer* output,
+                                     Flight& flight);
+  [[nodiscard]] std::variant<runtime::Job, runtime::Error>
+  submit(std::size_t slot, const FdRange& source, const FdRange& destination);
+  GstFlowReturn land(Flight& flight) noexcept override;
   [[nodiscard]] GstFlowReturn run_on_device(std::size_t slot, GstBuffer* input, GstBuffer* output);
-  [[nodiscard]] bool stage_memory(GstPtr<GstMemory>& kept, const char* port, FdResult why,
-                                  std::uint64_t bytes);
-  [[nodiscard]] std::optional<FdRange> stage_port(GstPtr<GstMemory>& kept, const char* port,
+  [[nodiscard]] GstMemory* stage_memory(StagedMemories& kept, const char* port, FdResult why,
+                                        std::uint64_t bytes);
+  [[nodiscard]] std::optional<FdRange> stage_port(StagedMemories& kept, const char* port,
                                                   GstBuffer* buffer, FdResult why,
                                                   const kernels::ops::PortRequirement& needs,
                                                   bool writes);
+  void remember_frame_time(const GstCaps& src_caps);
+  void announce_latency(std::uint64_t taken_ns);
+  [[nodiscard]] bool fit_output(GstBuffer* output);
+  void count_frame(const PortNeeds& needs, std::uint64_t begun_ns, const runtime::JobTimes& times,
+                   GstClockTime pts);
   void report_job(std::size_t slot, const runtime::Error& error);
   [[nodiscard]] GstStructure* stats() const;
 
@@ -127,13 +160,18 @@ private:
   GstPtr<GstAllocator> fd_allocator_;        ///< while started
   bool dma_buf_output_ = false;              ///< the source caps promise DMA-BUFs
   std::chrono::milliseconds job_timeout_{0}; ///< copy of the setting, taken at start
-  GstPtr<GstMemory> staged_source_;          ///< fd-backed, reused unless a job still holds it
-  GstPtr<GstMemory> staged_destination_;
+  guint async_depth_ = 1;                    ///< copy of the setting, taken at start
+  StagedMemories staged_sources_;            ///< fd-backed, reused unless a job still holds them
+  StagedMemories staged_destinations_;
   BackendChoice requested_ = BackendChoice::Auto; ///< copy of the setting, taken at start
   bool require_zero_copy_ = false;                ///< copy of the setting, taken at set_caps
   bool reported_ = false;                         ///< an error about the caps at hand was posted
   bool copy_announced_ = false;
+  bool gap_ = false; ///< the next output gets DISCONT
   std::atomic<bool> cancelled_{false};
+  std::atomic<std::uint64_t> held_ns_{
+      0}; ///< of stream that jobs in flight hold at most; 0: not known
+  std::atomic<std::uint64_t> latency_ns_{0}; ///< that downstream was told of
 
   std::array<Ports, kMaxTensors> ports_;
   std::size_t tensor_count_ = 0; ///< prepared slots; 0: not negotiated
@@ -161,6 +199,9 @@ private:
   std::atomic<std::uint64_t> staging_allocations_{0};
   std::uint64_t past_pool_allocations_ = 0; ///< object lock: of pools that were replaced
   LatencyHistogram processing_;
+  JobStatistics jobs_;
+
+  AsyncOutput flights_; ///< after what its jobs use
 };
 
 } // namespace simaai::gst

@@ -1,11 +1,21 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The part of TransformCore that deals with devices: choice at start, packets, jobs, fd-backed staging.
+#include <chrono>
 #include <utility>
 
 #include "transform_core.h"
 
 namespace simaai::gst {
 namespace {
+
+/// How often a submission is repeated while the device is full.
+constexpr std::chrono::milliseconds kRetry{1};
+
+std::uint64_t now_ns() noexcept {
+  const auto since = std::chrono::steady_clock::now().time_since_epoch();
+  return static_cast<std::uint64_t>(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(since).count());
+}
 
 const char* choice_name(BackendChoice choice) noexcept {
   switch (choice) {
@@ -54,6 +64,7 @@ bool TransformCore::choose_backend() {
   const ElementSettings now = settings();
   requested_ = now.backend;
   job_timeout_ = std::chrono::milliseconds(now.job_timeout_ms);
+  async_depth_ = now.async_depth;
   BackendSelection chosen;
   if (now.backend != BackendChoice::A65)
     chosen = select_backend(now.backend == BackendChoice::Ev74, now.device, traits_.operation,
@@ -89,6 +100,7 @@ void TransformCore::cancel_jobs(bool cancelled) {
 /// Only `auto` may do so: what it chose at start does not take these caps.
 void TransformCore::fall_back_to_a65(const std::string& reason) {
   device_.reset();
+  latency_ns_ = 0;
   post_backend(reason);
 }
 
@@ -105,40 +117,44 @@ GstAllocator* TransformCore::output_allocator(GstAllocator* offered) const noexc
   return !needs_fd_output() || is_fd_allocator(offered) ? offered : fd_allocator_.get();
 }
 
-/// Makes `kept` a memory of at least `bytes` that nobody else uses.
-bool TransformCore::stage_memory(GstPtr<GstMemory>& kept, const char* port, FdResult why,
-                                 std::uint64_t bytes) {
+/// A memory of `kept` with at least `bytes` that nobody else uses; null, with an error posted, where none may be made.
+GstMemory* TransformCore::stage_memory(StagedMemories& kept, const char* port, FdResult why,
+                                       std::uint64_t bytes) {
   if (!allow_copy(port, fd_result_text(why), bytes))
-    return false;
-  // A job that is not retired holds a reference: its memory is left to it.
-  const bool reusable =
-      kept && GST_MINI_OBJECT_REFCOUNT_VALUE(kept.get()) == 1 && kept->size >= bytes;
-  if (!reusable) {
-    GstAllocationParams params;
-    gst_allocation_params_init(&params);
-    kept.reset(gst_allocator_alloc(fd_allocator_.get(), bytes, &params));
-    staging_allocations_.fetch_add(1, std::memory_order_relaxed);
-  }
-  if (!kept) {
+    return nullptr;
+  // A job that is not retired holds a reference: its memory is left to it, and given up where there are enough of them.
+  std::erase_if(kept, [bytes](const GstPtr<GstMemory>& memory) { return memory->size < bytes; });
+  for (const GstPtr<GstMemory>& memory : kept)
+    if (GST_MINI_OBJECT_REFCOUNT_VALUE(memory.get()) == 1)
+      return memory.get();
+  if (kept.size() > async_depth_)
+    kept.erase(kept.begin());
+  GstAllocationParams params;
+  gst_allocation_params_init(&params);
+  GstPtr<GstMemory> made(gst_allocator_alloc(fd_allocator_.get(), bytes, &params));
+  staging_allocations_.fetch_add(1, std::memory_order_relaxed);
+  if (!made) {
     report_data("out of memory for the device", bytes, std::nullopt);
-    return false;
+    return nullptr;
   }
-  return true;
+  kept.push_back(std::move(made));
+  return kept.back().get();
 }
 
 /// A copy of the buffer's bytes in memory for the device: of an output too, whose gaps keep what the buffer holds.
-std::optional<FdRange> TransformCore::stage_port(GstPtr<GstMemory>& kept, const char* port,
+std::optional<FdRange> TransformCore::stage_port(StagedMemories& kept, const char* port,
                                                  GstBuffer* buffer, FdResult why,
                                                  const kernels::ops::PortRequirement& needs,
                                                  bool writes) {
-  if (!stage_memory(kept, port, why, needs.bytes))
+  GstMemory* const memory = stage_memory(kept, port, why, needs.bytes);
+  if (memory == nullptr)
     return std::nullopt;
   bool copied = false;
   {
-    const MapGuard map(kept.get(), GST_MAP_WRITE);
+    const MapGuard map(memory, GST_MAP_WRITE);
     copied = map && gather(buffer, reinterpret_cast<std::byte*>(map.data()), needs.bytes);
   }
-  const auto range = fd_range(kept.get(), needs, writes);
+  const auto range = fd_range(memory, needs, writes);
   const auto* found = std::get_if<FdRange>(&range);
   if (copied && found != nullptr)
     return *found;
@@ -157,7 +173,26 @@ void TransformCore::report_job(std::size_t slot, const runtime::Error& error) {
   post_error(element(), ErrorKind::Resource, report);
 }
 
-GstFlowReturn TransformCore::run_on_device(std::size_t slot, GstBuffer* input, GstBuffer* output) {
+/// Submits; while others fill the device, tries again for as long as a job may take.
+std::variant<runtime::Job, runtime::Error>
+TransformCore::submit(std::size_t slot, const FdRange& source, const FdRange& destination) {
+  const auto deadline = std::chrono::steady_clock::now() + job_timeout_;
+  while (true) {
+    auto submitted = device_->submit(slot, source, destination);
+    const auto* error = std::get_if<runtime::Error>(&submitted);
+    if (error == nullptr || error->code != runtime::ErrorCode::QueueFull || cancelled_ ||
+        std::chrono::steady_clock::now() >= deadline)
+      return submitted;
+    flights_.wait_for_change(kRetry);
+  }
+}
+
+GstFlowReturn TransformCore::launch(std::size_t slot, GstBuffer* input, GstBuffer* output,
+                                    Flight& flight) {
+  flight.slot = slot;
+  flight.input = input;
+  flight.output = output;
+  flight.begun_ns = now_ns();
   const PortNeeds& needs = ports_[slot].needs;
   if (needs.output.bytes == 0)
     return GST_FLOW_OK;
@@ -169,31 +204,57 @@ GstFlowReturn TransformCore::run_on_device(std::size_t slot, GstBuffer* input, G
     source = *range;
   else
     source =
-        stage_port(staged_source_, "input", input, std::get<FdResult>(from), needs.input, false);
+        stage_port(staged_sources_, "input", input, std::get<FdResult>(from), needs.input, false);
   if (!source)
     return GST_FLOW_ERROR;
-  const bool direct = std::holds_alternative<FdRange>(to);
-  if (direct)
-    destination = std::get<FdRange>(to);
-  else
-    destination = stage_port(staged_destination_, "output", output, std::get<FdResult>(to),
+  if (const auto* range = std::get_if<FdRange>(&to)) {
+    destination = *range;
+  } else {
+    destination = stage_port(staged_destinations_, "output", output, std::get<FdResult>(to),
                              needs.output, true);
+    if (destination)
+      flight.staged_destination.reset(gst_memory_ref(destination->memory));
+  }
   if (!destination)
     return GST_FLOW_ERROR;
-  const runtime::Status status =
-      device_->run(slot, *source, *destination, job_timeout_, cancelled_);
+  auto submitted = submit(slot, *source, *destination);
+  if (const auto* error = std::get_if<runtime::Error>(&submitted)) {
+    if (cancelled_)
+      return GST_FLOW_FLUSHING;
+    report_job(slot, *error);
+    return GST_FLOW_ERROR;
+  }
+  flight.job = std::move(*std::get_if<runtime::Job>(&submitted));
+  return GST_FLOW_OK;
+}
+
+GstFlowReturn TransformCore::land(Flight& flight) noexcept {
+  const PortNeeds& needs = ports_[flight.slot].needs;
+  const runtime::Status status = flight.job.wait(job_timeout_, &cancelled_);
   if (!status.ok() && status.error().code == runtime::ErrorCode::Cancelled)
     return GST_FLOW_FLUSHING;
   if (!status.ok()) {
-    report_job(slot, status.error());
+    report_job(flight.slot, status.error());
     return GST_FLOW_ERROR;
   }
-  if (direct)
-    return GST_FLOW_OK;
-  const MapGuard map(staged_destination_.get(), GST_MAP_READ);
-  return map && scatter(output, reinterpret_cast<const std::byte*>(map.data()), needs.output.bytes)
-             ? GST_FLOW_OK
-             : GST_FLOW_ERROR;
+  if (flight.staged_destination) {
+    const MapGuard map(flight.staged_destination.get(), GST_MAP_READ);
+    if (!map ||
+        !scatter(flight.output, reinterpret_cast<const std::byte*>(map.data()), needs.output.bytes))
+      return GST_FLOW_ERROR;
+  }
+  runtime::JobTimes times = flight.job.times();
+  if (times.retired_ns == 0) // nothing to do
+    times = {flight.begun_ns, flight.begun_ns, flight.begun_ns, flight.begun_ns};
+  count_frame(needs, flight.begun_ns, times, GST_BUFFER_PTS(flight.output));
+  announce_latency(times.retired_ns - flight.begun_ns);
+  return GST_FLOW_OK;
+}
+
+GstFlowReturn TransformCore::run_on_device(std::size_t slot, GstBuffer* input, GstBuffer* output) {
+  Flight flight;
+  const GstFlowReturn launched = launch(slot, input, output, flight);
+  return launched == GST_FLOW_OK ? land(flight) : launched;
 }
 
 } // namespace simaai::gst

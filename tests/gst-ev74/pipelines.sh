@@ -99,6 +99,26 @@ mixed() {
   same device.npy expected.npy
 }
 
+# frames OUT ELEMENT...: twelve frames of a test video, as float32 tensors, through elements into one file.
+frames() {
+  local out=$1 element line=()
+  shift
+  for element in "$@"; do
+    line+=(! ${element//,/ })
+  done
+  launch videotestsrc num-buffers=12 pattern=ball ! video/x-raw,format=RGB,width=80,height=48 \
+    ! simaaivideototensor ! "$tensor,dtype=float32" "${line[@]}" ! filesink location="$out"
+  [ "$(stat -c %s "$out")" = $((12 * 80 * 48 * 3 * 4)) ]
+}
+
+# several_in_flight DEVICE: the same stream, with jobs of every element in flight at once.
+several_in_flight() {
+  local on=backend=ev74,async-depth=3,device=$1
+  frames host.raw simaaicasttess simaaidetesscast
+  frames device.raw "simaaicasttess,$on" "simaaidetesscast,$on"
+  cmp host.raw device.raw
+}
+
 serve || { echo "1..0 # SKIP the server did not start"; exit 1; }
 for device in model:workers=2 "unix:$scratch/ev74"; do
   kind=${device%%:*}
@@ -107,6 +127,7 @@ for device in model:workers=2 "unix:$scratch/ev74"; do
   has casttess && case_ "$kind: casttess" casttess_only "$device"
   has tess && case_ "$kind: tess" tess_only "$device"
   has casttess detesscast && case_ "$kind: casttess, detesscast" casttess_detesscast "$device"
+  has casttess detesscast && case_ "$kind: several jobs in flight" several_in_flight "$device"
   has tess detess && case_ "$kind: tess, detess" tess_detess "$device"
 done
 finish
