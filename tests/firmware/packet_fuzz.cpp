@@ -7,7 +7,9 @@
 #include <string>
 
 #include "firmware/cast/cast_cases.h"
+#include "firmware/detess/reader_cases.h"
 #include "firmware/model/entries.h"
+#include "firmware/model/entry_symbols.h"
 #include "firmware/tiles/tile_cases.h"
 #include "oracle/random_tensor.h"
 
@@ -25,14 +27,26 @@ const TileWriter kCastTess{&encode_casttess,
                             {DType::Float16, DType::BFloat16},
                             {DType::BFloat16, DType::BFloat16}}};
 
+const TileReader kDetess{&encode_detess,
+                         &simaai_kernels_ev74_detess_v1,
+                         {{DType::Int8, DType::Int8}, {DType::BFloat16, DType::BFloat16}}};
+const TileReader kDetessCast{
+    &encode_detesscast,
+    &simaai_kernels_ev74_detesscast_v1,
+    {{DType::BFloat16, DType::Float32}, {DType::BFloat16, DType::BFloat16}}};
+
 DeviceCase any_case(std::uint64_t number) {
-  switch (number % 3) {
+  switch (number % 5) {
   case 0:
     return generated_cast(number % 300);
   case 1:
     return generated_tiles(kTess, number % 300);
-  default:
+  case 2:
     return generated_tiles(kCastTess, number % 300);
+  case 3:
+    return generated_case(kDetess, number % 300);
+  default:
+    return generated_case(kDetessCast, number % 300);
   }
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The device model inside the process: options, data, timeouts with late completion.
+#include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <thread>
@@ -89,6 +91,34 @@ TEST(Model, CountsWhatAJobCost) {
   EXPECT_GT(counters.cycles, 0U);
   EXPECT_EQ(counters.workers, 1U);
   EXPECT_NE(counters.route, 0U);
+}
+
+TEST(Model, AdvertisesEachEntryWithItsVersionFlagsAndDTypes) {
+  constexpr std::uint32_t kInt8 = 1U << 1;
+  constexpr std::uint32_t kBFloat16 = 1U << 2;
+  constexpr std::uint32_t kFloat32 = 1U << 3;
+  constexpr std::uint32_t kFloat16 = 1U << 4;
+  // operation, flags (1 strided, 2 channel blocks), source and destination dtypes: docs/wire-format.md.
+  const std::uint32_t wanted[][4] = {
+      {1, 0, kBFloat16 | kFloat32, kBFloat16 | kFloat32},
+      {2, 1, kInt8 | kBFloat16, kInt8 | kBFloat16},
+      {3, 1, kBFloat16 | kFloat32 | kFloat16, kBFloat16},
+      {4, 3, kInt8 | kBFloat16, kInt8 | kBFloat16},
+      {5, 3, kBFloat16, kBFloat16 | kFloat32},
+  };
+  const Device device = open_model("seed=13");
+  const auto entries = device.capabilities().entries();
+  ASSERT_EQ(entries.size(), std::size(wanted));
+  for (const auto& one : wanted) {
+    const auto found =
+        std::find_if(entries.begin(), entries.end(),
+                     [&one](const Capability& entry) { return entry.operation == one[0]; });
+    ASSERT_NE(found, entries.end()) << one[0];
+    EXPECT_EQ(found->version, 1U) << one[0];
+    EXPECT_EQ(found->flags, one[1]) << one[0];
+    EXPECT_EQ(found->source_dtypes, one[2]) << one[0];
+    EXPECT_EQ(found->destination_dtypes, one[3]) << one[0];
+  }
 }
 
 void expect_order(const JobTimes& times) {

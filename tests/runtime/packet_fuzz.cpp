@@ -123,9 +123,11 @@ void damage(Bytes& packet, Random& random) {
       packet[at] = static_cast<std::byte>(random.next());
       break;
     case 1:
-      if (packet.size() >= 8)
-        store_u64(packet, random.below(packet.size() / 8) * 8,
-                  kTempting[random.below(std::size(kTempting))]);
+      if (packet.size() >= 8) {
+        // Drawn in an order that no compiler chooses: a seed means the same packets everywhere.
+        const std::size_t word = random.below(packet.size() / 8) * 8;
+        store_u64(packet, word, kTempting[random.below(std::size(kTempting))]);
+      }
       break;
     case 2:
       packet.resize(at);
@@ -227,8 +229,11 @@ void run_once(Target& target, Random& random) {
   if (packet.size() >= 40 && !random.one_in(8)) {
     store_u64(packet, 24, target.source() + 16 * random.below(4));
     store_u64(packet, 32, target.destination() + 16 * random.below(4));
-    if (random.one_in(4))
-      store_u64(packet, 24 + 8 * random.below(2), random.next() >> random.below(64));
+    if (random.one_in(4)) {
+      const std::size_t slot = 24 + 8 * random.below(2);
+      const std::uint64_t address = random.next();
+      store_u64(packet, slot, address >> random.below(64));
+    }
   }
   if (is_small(packet))
     target.run(packet);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The server under good clients and bad ones: data, death on either side, garbage, fairness, limits.
 #include <array>
+#include <cerrno>
 #include <cstring>
 #include <memory>
 #include <random>
@@ -90,6 +91,34 @@ TEST(Server, KilledInMidJobFailsItAndReleasesItsBuffers) {
   server.start();
   EXPECT_EQ(code_of(device.submit(cast.plan(), cast.source(), cast.destination())),
             ErrorCode::DeviceLost);
+}
+
+TEST(Server, KeepsObjectsThatAreClosedAndCutInMidJob) {
+  const ServerProcess server({"--model", "latency-us=100000"});
+  const Device device = take(Device::open(server.uri()));
+  CastJob cast(1000, 1);
+  const UniqueFd source(::dup(cast.source().fd));
+  UniqueFd closing(::dup(cast.source().fd));
+  Binding from = cast.source();
+  from.fd = closing.get();
+  Job job = take(device.submit(cast.plan(), std::move(from), cast.destination()));
+  closing.reset();
+  // What a job may read cannot get shorter under it.
+  EXPECT_EQ(::ftruncate(source.get(), 0), -1);
+  EXPECT_EQ(errno, EPERM);
+  EXPECT_EQ(job.state(), JobState::Submitted);
+  EXPECT_TRUE(job.wait(kDeadline).ok());
+  EXPECT_TRUE(cast.is_done());
+  EXPECT_TRUE(works(device, 2));
+}
+
+TEST(Server, OffersWhatTheModelOffers) {
+  const ServerProcess server({"--model", "flags=1"});
+  const Device device = take(Device::open(server.uri()));
+  const auto entries = device.capabilities().entries();
+  ASSERT_EQ(entries.size(), 5U);
+  for (const Capability& entry : entries)
+    EXPECT_EQ(entry.flags & ~1U, 0U) << entry.operation;
 }
 
 TEST(Server, CanBeReopenedAfterItsDeath) {
