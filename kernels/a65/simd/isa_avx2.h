@@ -97,17 +97,26 @@ struct Avx2 {
   static void write_1(I8 /*type*/, const std::byte* src, std::byte* dst) noexcept {
     store_128(dst, load_128(src));
   }
-  template <bool kStream>
   static void write_some(I8 /*type*/, const std::byte* /*src*/, std::int64_t /*channels*/,
+                         std::byte* /*dst*/) noexcept {}
+  static void write_rest(I8 /*type*/, const std::byte* /*src*/, std::int64_t /*channels*/,
                          std::byte* /*dst*/) noexcept {}
   template <bool kStream, class From>
   static void write_1(From /*type*/, const std::byte* src, std::byte* dst) noexcept {
     put_256<kStream>(dst, From::planes_16(src));
   }
-  template <bool kStream, class From>
+  template <class From>
   static void write_some(From /*type*/, const std::byte* src, std::int64_t channels,
                          std::byte* dst) noexcept {
-    put_256<kStream>(dst, From::planes_some(src, channels));
+    store_256(dst, From::planes_some(src, channels));
+  }
+  /// The last 16 channels, shifted to their places.
+  template <class From>
+  static void write_rest(From /*type*/, const std::byte* src, std::int64_t channels,
+                         std::byte* dst) noexcept {
+    const std::int64_t before = 16 - channels;
+    const __m256i shift = _mm256_broadcastsi128_si256(shift_control(before));
+    store_256(dst, _mm256_shuffle_epi8(From::planes_16(src - before * From::kBytes), shift));
   }
   template <bool kStream, class To>
   static void read_line(To /*type*/, const std::byte* src, std::byte* dst,

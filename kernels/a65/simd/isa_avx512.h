@@ -172,12 +172,18 @@ template <bool kVbmi> struct Avx512 {
     put_256<kStream>(dst, _mm512_castsi512_si256(planes(type, src, src)));
   }
 
-  template <bool kStream, class From>
+  template <class From>
   static void write_some(From type, const std::byte* src, std::int64_t channels,
                          std::byte* dst) noexcept {
     std::byte pixel[64] = {};
     std::memcpy(pixel, src, static_cast<std::size_t>(channels * From::kBytes));
-    write_1<kStream>(type, pixel, dst);
+    write_1<false>(type, pixel, dst);
+  }
+
+  template <class From>
+  static void write_rest(From type, const std::byte* src, std::int64_t channels,
+                         std::byte* dst) noexcept {
+    write_some(type, src, channels, dst);
   }
 
   // Reading.

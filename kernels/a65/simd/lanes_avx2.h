@@ -298,13 +298,15 @@ struct F16 {
     return _mm256_set_m128i(_mm_unpackhi_epi8(low, high), _mm_unpacklo_epi8(low, high));
   }
 
-  /// Normal numbers: the magnitude is rounded to its upper 12 bits and rebiased by 112 << 7. The
-  /// shift spreads the sign, which makes the bias of negative numbers its negative; 0x0000 has none.
+  /// Normal numbers: an eighth of the bits as a signed number, rounded, spreads the sign, which
+  /// makes the bias of negative numbers its negative; 0x0000 has none. The product rounds halves up,
+  /// so a half above an even eighth is made smaller before.
   static __m256i convert_normal(__m256i bits) noexcept {
-    const __m256i odd = _mm256_and_si256(_mm256_srli_epi16(bits, 3), _mm256_set1_epi16(1));
-    const __m256i sum = _mm256_add_epi16(bits, _mm256_add_epi16(odd, _mm256_set1_epi16(3)));
-    const __m256i bias = _mm256_sign_epi16(_mm256_set1_epi16(112 << 7), bits);
-    return _mm256_add_epi16(_mm256_srai_epi16(sum, 3), bias);
+    const __m256i end = _mm256_and_si256(bits, _mm256_set1_epi16(15));
+    const __m256i down = _mm256_cmpeq_epi16(end, _mm256_set1_epi16(4));
+    const __m256i eighth =
+        _mm256_mulhrs_epi16(_mm256_add_epi16(bits, down), _mm256_set1_epi16(1 << 12));
+    return _mm256_add_epi16(eighth, _mm256_sign_epi16(_mm256_set1_epi16(112 << 7), bits));
   }
 
   /// Exponent and fraction above those of the least normal number, doubled and unsigned: normal
@@ -322,8 +324,9 @@ struct F16 {
     return _mm256_testz_si256(found, found) != 0;
   }
 
-  /// Normal numbers and zeros of either sign; one other lane sends all to the full rule.
-  static __m256i convert_common(__m256i bits) noexcept {
+  /// Normal numbers and zeros of either sign; one other lane sends all to the full rule. Apart from
+  /// the loops, which keep their constants in registers.
+  [[gnu::noinline]] static __m256i convert_common(__m256i bits) noexcept {
     const __m256i magnitude = class_of(bits);
     const __m256i zero = _mm256_cmpeq_epi16(magnitude, _mm256_set1_epi16(kZero));
     if (!all_normal(_mm256_andnot_si256(zero, magnitude)))
@@ -355,7 +358,8 @@ struct F16 {
   static __m256i planes_some(const std::byte* from, std::int64_t count) noexcept {
     return split_planes(convert_common(load_lanes_16(from, count)));
   }
-  static FourPlanes planes_4x16(const std::byte* from, std::int64_t stride) noexcept {
+  [[gnu::always_inline]] static inline FourPlanes planes_4x16(const std::byte* from,
+                                                              std::int64_t stride) noexcept {
     const __m256i bits0 = load_256(from);
     const __m256i bits1 = load_256(from + stride);
     const __m256i bits2 = load_256(from + 2 * stride);

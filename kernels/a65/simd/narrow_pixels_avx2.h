@@ -70,13 +70,20 @@ private:
   __m128i fill_;
 };
 
-/// Pixels at the beginning of `pixels` ones that may be read `read_bytes` each: the others end with
-/// the last byte of the last pixel.
-[[nodiscard]] inline std::int64_t pixels_to_read_over(std::int64_t pixels, std::int64_t stride,
+/// How many pixels of segment number `segment` may be read `read_bytes` each: up to the last byte of
+/// the panel, or of the segment where segments do not ascend.
+[[nodiscard]] inline std::int64_t pixels_to_read_over(const TilePanel& panel, std::int64_t segment,
                                                       std::int64_t pixel_bytes,
                                                       std::int64_t read_bytes) noexcept {
-  const std::int64_t room = (pixels - 1) * stride + pixel_bytes - read_bytes;
-  return stride <= 0 || room < 0 ? 0 : room / stride + 1;
+  const TileRow& row = panel.row;
+  const std::int64_t stride = row.pixel_stride_bytes;
+  const std::int64_t behind =
+      panel.segment_linear_bytes > 0 ? panel.segments - 1 - segment : 0; // segments
+  const std::int64_t room =
+      behind * panel.segment_linear_bytes + (row.pixels - 1) * stride + pixel_bytes - read_bytes;
+  if (stride <= 0 || room < 0)
+    return 0;
+  return room >= row.pixels * stride ? row.pixels : room / stride + 1;
 }
 
 /// The panel with pixels of type `Pixels`; `channel_bytes` wide scalars.
@@ -85,14 +92,11 @@ void write_padded(const TilePanel& panel, std::int64_t channel_bytes) noexcept {
   const TileRow row = panel.row;
   const std::int64_t pixel_bytes = panel.last_channels * channel_bytes;
   const Pixels pixels{panel.last_channels, row.fill};
-  std::int64_t over = pixels_to_read_over(panel.segments * row.pixels, row.pixel_stride_bytes,
-                                          pixel_bytes, pixels.read_bytes);
-  const std::byte* src = row.src;
   for (std::int64_t segment = 0; segment < panel.segments; ++segment) {
+    const std::byte* src = row.src + segment * panel.segment_linear_bytes;
     std::byte* dst = row.dst + segment * panel.segment_tile_bytes;
     const std::byte* const end = dst + row.pixels * Pixels::kPixelBytes;
-    const std::int64_t count = over < row.pixels ? over : row.pixels;
-    over -= count;
+    const std::int64_t count = pixels_to_read_over(panel, segment, pixel_bytes, pixels.read_bytes);
     for (const std::byte* const last = dst + count * Pixels::kPixelBytes; dst != last;
          dst += Pixels::kPixelBytes, src += row.pixel_stride_bytes)
       pixels.template write<kStream>(src, dst);
@@ -156,16 +160,17 @@ template <class From> struct CompactPixels {
     const __m128i places = places_of(row.channels);
     const __m256i both = _mm256_broadcastsi128_si256(places);
     const std::int64_t group = fill_vectors(row) ? 16 / row.channels : row.pixels + 1;
-    std::int64_t over = pixels_to_read_over(panel.segments * row.pixels, row.pixel_stride_bytes,
-                                            row.channels * From::kBytes, 8 * From::kBytes);
     for (std::int64_t segment = 0; segment < panel.segments; ++segment) {
       std::int64_t p = 0;
       for (; p + group <= row.pixels; p += group)
         store_256(row.dst + p * 2 * row.channels,
                   _mm256_shuffle_epi8(From::load_16(row.src + p * row.pixel_stride_bytes), both));
-      write_singly(row, p, over, places);
-      over -= row.pixels;
-      row.src += row.pixels * row.pixel_stride_bytes;
+      if (p != row.pixels)
+        write_singly(
+            row, p,
+            pixels_to_read_over(panel, segment, row.channels * From::kBytes, 8 * From::kBytes),
+            places);
+      row.src += panel.segment_linear_bytes;
       row.dst += panel.segment_tile_bytes;
     }
   }

@@ -5,7 +5,8 @@
 // For a source type From and a destination type To, Isa has, on several pixels or on one:
 //   write_4<kStream>(From, src, src stride, dst)   16 channels to 16 low and 16 high bytes a pixel
 //   write_1<kStream>(From, src, dst)
-//   write_some<kStream>(From, src, channels, dst)  the channels above `channels` are zero
+//   write_some(From, src, channels, dst)           the channels above `channels` are zero
+//   write_rest(From, src, channels, dst)           the same after 16 channels of the same pixel
 //   read_line<kStream>(To, src, dst, dst stride)   the way back: 64 bytes of a tile, two pixels or
 //                                                  four of INT8
 //   read_1<kStream>(To, src, dst)                  one pixel
@@ -48,6 +49,16 @@ template <class Isa> struct PanelRows {
       __builtin_prefetch(src + pixel * stride);
   }
 
+  /// A run of less than 16 channels of one pixel, the first one or one after whole runs.
+  template <class From>
+  static void write_part(bool after, const std::byte* src, std::int64_t channels,
+                         std::byte* dst) noexcept {
+    if (after)
+      Isa::write_rest(From{}, src, channels, dst);
+    else
+      Isa::write_some(From{}, src, channels, dst);
+  }
+
   /// All runs of four or eight pixels. Streams read ahead: only they work on memory that is too
   /// large for the cache, and their blocks of rows are no pattern that hardware follows.
   template <class From, bool kStream, std::int64_t kPixels>
@@ -69,8 +80,8 @@ template <class Isa> struct PanelRows {
     for (; run < runs; ++run) {
       const std::int64_t channels = channels_of(panel, run);
       for (std::int64_t pixel = 0; pixel < kPixels; ++pixel)
-        Isa::template write_some<false>(From{}, src + pixel * stride, channels,
-                                        dst + pixel * From::kStoredBytes);
+        write_part<From>(whole != 0, src + pixel * stride, channels,
+                         dst + pixel * From::kStoredBytes);
       src += channels * From::kBytes;
       dst += run_bytes;
     }
@@ -88,7 +99,7 @@ template <class Isa> struct PanelRows {
     }
     for (; run < panel.runs; ++run) {
       const std::int64_t channels = channels_of(panel, run);
-      Isa::template write_some<false>(From{}, src, channels, dst);
+      write_part<From>(whole != 0, src, channels, dst);
       src += channels * From::kBytes;
       dst += panel.run_tile_bytes;
     }

@@ -81,6 +81,8 @@ void write_pad16_c3_row(const TileRow& row) noexcept {
                        kNone, kNone, kNone, kNone, kNone, kNone, kNone, kNone);
   std::int64_t p = 0;
   for (; p + 4 <= row.pixels; p += 4) {
+    if constexpr (kStream)
+      __builtin_prefetch(row.src + p * 3 * From::kBytes + 1024);
     const FourPixels pixels = load_pixels_c3(row.src + p * 3 * From::kBytes, From{});
     const __m256i first = _mm256_broadcastsi128_si256(pixels.first);
     const __m256i second = _mm256_broadcastsi128_si256(pixels.second);

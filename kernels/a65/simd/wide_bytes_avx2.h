@@ -60,18 +60,18 @@ template <bool kStream> struct WideBytes {
     const std::int64_t run_bytes = panel.run_tile_bytes;
     const std::int64_t last_channels = panel.last_channels;
     const __m128i fill = _mm_set1_epi8(static_cast<char>(row.fill));
-    const std::byte* pixel = row.src;
     for (std::int64_t segment = 0; segment < panel.segments; ++segment) {
+      const std::byte* pixel = row.src + segment * panel.segment_linear_bytes;
       std::byte* place = row.dst + segment * panel.segment_tile_bytes;
       for (std::int64_t p = 0; p < row.pixels; ++p) {
         const std::byte* src = pixel;
         std::byte* dst = place;
-        for (std::int64_t run = 1; run < runs; ++run) {
-          write_run(src, dst, row.channels, row.stored_channels, fill);
-          src += row.channels;
+        for (std::int64_t run = 0; run < runs; ++run) {
+          const std::int64_t channels = run + 1 < runs ? row.channels : last_channels;
+          write_run(src, dst, channels, row.stored_channels, fill);
+          src += channels;
           dst += run_bytes;
         }
-        write_run(src, dst, last_channels, row.stored_channels, fill);
         pixel += row.pixel_stride_bytes;
         place += row.stored_channels;
       }

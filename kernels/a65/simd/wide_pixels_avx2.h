@@ -15,6 +15,9 @@ enum class Put : std::uint8_t { Cached, Stream16, Stream32 };
 
 /// Writes panels of pixels of 16 channels or more, each a part of `stored` channels or all of them.
 template <class From, Put kPut> struct WidePixels {
+  /// Bytes that streams ask for ahead: hardware stops at the end of a page.
+  static constexpr std::int64_t kAhead = 1024;
+
   static void put_16(std::byte* to, __m128i value) noexcept {
     if constexpr (kPut == Put::Cached)
       store_128(to, value);
@@ -42,6 +45,9 @@ template <class From, Put kPut> struct WidePixels {
                           std::int64_t stored) noexcept {
     std::int64_t c = 0;
     for (; c + 32 <= channels; c += 32) {
+      if constexpr (kPut != Put::Cached)
+        for (std::int64_t line = 0; line < 32 * From::kBytes; line += 64)
+          __builtin_prefetch(src + c * From::kBytes + kAhead + line);
       const WidePlanes planes = From::planes_32(src + c * From::kBytes);
       put_32(dst + c, planes.low);
       put_32(dst + stored + c, planes.high);
@@ -63,22 +69,23 @@ template <class From, Put kPut> struct WidePixels {
   }
 
   static void write(const TilePanel& panel) noexcept {
-    const TileRow& row = panel.row;
+    const TileRow row = panel.row;
+    const std::int64_t last_channels = panel.last_channels;
     const std::int64_t stored = row.stored_channels;
     const std::int64_t runs = panel.runs;
     const std::int64_t run_bytes = panel.run_tile_bytes;
-    const std::byte* pixel = row.src;
     for (std::int64_t segment = 0; segment < panel.segments; ++segment) {
+      const std::byte* pixel = row.src + segment * panel.segment_linear_bytes;
       std::byte* place = row.dst + segment * panel.segment_tile_bytes;
       for (std::int64_t p = 0; p < row.pixels; ++p) {
         const std::byte* src = pixel;
         std::byte* dst = place;
-        for (std::int64_t run = 1; run < runs; ++run) {
-          write_pixel(src, dst, row.channels, stored);
-          src += row.channels * From::kBytes;
+        for (std::int64_t run = 0; run < runs; ++run) {
+          const std::int64_t channels = run + 1 < runs ? row.channels : last_channels;
+          write_pixel(src, dst, channels, stored);
+          src += channels * From::kBytes;
           dst += run_bytes;
         }
-        write_pixel(src, dst, panel.last_channels, stored);
         pixel += row.pixel_stride_bytes;
         place += 2 * stored;
       }
