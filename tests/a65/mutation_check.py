@@ -79,7 +79,7 @@ AVX2 = (
     Mutant("write past a short tile", "simd/gather_rows_avx2.cpp", "  if (end - to >= 16) {\n",
            "  if (end - to >= 15) {\n", ("simd/gather_rows_avx2.cpp",), "casttess", EDGES, "avx2"),
     Mutant("streaming without its unaligned end", "simd/linear_rows_avx2.cpp",
-           "  Conversion::template step<Stores::Any>(row.src + last * kSrc, row.dst + last * kDst);\n", "",
+           "  Conversion::template step<Stores::Any>(src + last * kSrc, dst + last * kDst);\n", "",
            ("simd/linear_rows_avx2.cpp",), "cast", EDGES, "avx2"),
 )
 

@@ -88,22 +88,25 @@ void convert_linear(const LinearRow& row) noexcept {
   constexpr std::int64_t kSrc = Conversion::kSrcBytes;
   constexpr std::int64_t kDst = Conversion::kDstBytes;
   // Streaming stores leave in pairs that fill a line.
-  constexpr std::int64_t kSteps = kDst == 2 ? 2 : 1;
+  constexpr std::int64_t kSteps = 2;
+  // Copies: a store of bytes might change what `row` refers to, which would be read every step.
+  const std::byte* const src = row.src;
+  std::byte* const dst = row.dst;
   const std::int64_t last = row.count - kStep;
-  Conversion::template step<Stores::Any>(row.src, row.dst);
-  std::int64_t i = aligned_from<Conversion>(row.dst);
-  for (; i <= row.count - kSteps * kStep; i += kSteps * kStep) {
+  Conversion::template step<Stores::Any>(src, dst);
+  std::int64_t i = aligned_from<Conversion>(dst);
+  for (const std::int64_t end = row.count - kSteps * kStep; i <= end; i += kSteps * kStep) {
 #pragma GCC unroll 2
     for (std::int64_t step = 0; step < kSteps; ++step) {
       const std::int64_t at = i + step * kStep;
       if constexpr (kAhead != 0)
-        prefetch(row.src + at * kSrc + kAhead);
-      Conversion::template step<kStores>(row.src + at * kSrc, row.dst + at * kDst);
+        prefetch(src + at * kSrc + kAhead);
+      Conversion::template step<kStores>(src + at * kSrc, dst + at * kDst);
     }
   }
   for (; i <= last; i += kStep)
-    Conversion::template step<kStores>(row.src + i * kSrc, row.dst + i * kDst);
-  Conversion::template step<Stores::Any>(row.src + last * kSrc, row.dst + last * kDst);
+    Conversion::template step<kStores>(src + i * kSrc, dst + i * kDst);
+  Conversion::template step<Stores::Any>(src + last * kSrc, dst + last * kDst);
   if constexpr (kStores == Stores::Streaming)
     _mm_sfence();
 }

@@ -148,12 +148,14 @@ template <class Isa> struct PanelRows {
   template <class To, bool kStream>
   static void read_line(const TilePanel& panel, std::int64_t whole, const std::byte* src,
                         std::byte* dst) noexcept {
+    // Copies: a store of bytes might change what `panel` refers to, which would be read every time.
     const std::int64_t stride = panel.row.pixel_stride_bytes;
+    const std::int64_t run_bytes = panel.run_tile_bytes;
     std::int64_t run = 0;
     for (; run < whole; ++run) {
       __builtin_prefetch(src + kTileAheadBytes);
       Isa::template read_line<kStream>(To{}, src, dst, stride);
-      src += panel.run_tile_bytes;
+      src += run_bytes;
       dst += 16 * To::kBytes;
     }
     for (; run < panel.runs; ++run) {
@@ -169,10 +171,11 @@ template <class Isa> struct PanelRows {
   template <class To>
   static void read_pixel(const TilePanel& panel, std::int64_t whole, const std::byte* src,
                          std::byte* dst) noexcept {
+    const std::int64_t run_bytes = panel.run_tile_bytes;
     std::int64_t run = 0;
     for (; run < whole; ++run) {
       Isa::template read_1<false>(To{}, src, dst);
-      src += panel.run_tile_bytes;
+      src += run_bytes;
       dst += 16 * To::kBytes;
     }
     for (; run < panel.runs; ++run) {

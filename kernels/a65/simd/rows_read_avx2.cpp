@@ -29,10 +29,12 @@ using namespace avx2;
 template <class Visit> void for_each_segment(const TilePanel& panel, Visit visit) noexcept {
   const std::byte* src = panel.row.src;
   std::byte* dst = panel.row.dst;
-  for (std::int64_t segment = 0; segment < panel.segments; ++segment) {
+  const std::int64_t tile_bytes = panel.segment_tile_bytes;
+  const std::int64_t linear_bytes = panel.segment_linear_bytes;
+  for (std::int64_t left = panel.segments; left != 0; --left) {
     visit(src, dst);
-    src += panel.segment_tile_bytes;
-    dst += panel.segment_linear_bytes;
+    src += tile_bytes;
+    dst += linear_bytes;
   }
 }
 
@@ -73,19 +75,22 @@ template <class To, bool kStream>
 }
 
 template <class To, bool kStream> void read_wide(const TilePanel& panel) noexcept {
-  const TileRow& row = panel.row;
+  // Copies: a store of bytes might change what `panel` refers to, which would be read every time.
+  const TileRow row = panel.row;
   const std::int64_t stored = row.stored_channels;
   const std::int64_t runs = panel.runs;
-  for_each_segment(panel, [&](const std::byte* src, std::byte* dst) {
+  const std::int64_t run_bytes = panel.run_tile_bytes;
+  const std::int64_t last_channels = panel.last_channels;
+  for_each_segment(panel, [=](const std::byte* src, std::byte* dst) {
     for (std::int64_t p = 0; p < row.pixels; ++p) {
       const std::byte* from = src;
       std::byte* to = dst;
-      for (std::int64_t run = 1; run <= runs; ++run) {
-        const std::int64_t channels = run < runs ? row.channels : panel.last_channels;
-        read_wide_run<To, kStream>(from, to, channels, stored);
-        from += panel.run_tile_bytes;
-        to += channels * To::kBytes;
+      for (std::int64_t run = 1; run < runs; ++run) {
+        read_wide_run<To, kStream>(from, to, row.channels, stored);
+        from += run_bytes;
+        to += row.channels * To::kBytes;
       }
+      read_wide_run<To, kStream>(from, to, last_channels, stored);
       src += 2 * stored;
       dst += row.pixel_stride_bytes;
     }
@@ -158,7 +163,7 @@ void read_narrow(const TilePanel& panel) noexcept {
     else
       return gather_compact<kChannels>(from);
   };
-  for_each_segment(panel, [&](const std::byte* src, std::byte* dst) {
+  for_each_segment(panel, [=](const std::byte* src, std::byte* dst) {
     std::int64_t p = 0;
     for (; p <= last; p += kPixels)
       To::template put_planes<kStream>(dst + p * kChannels * To::kBytes,
