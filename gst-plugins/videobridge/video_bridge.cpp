@@ -99,6 +99,8 @@ GstFlowReturn VideoBridge::prepare_output(GstBuffer* input, GstBuffer** output) 
 GstFlowReturn VideoBridge::fill(GstBuffer* input, GstBuffer* output) {
   if (!view_ && !convert(input, output))
     return fail(ErrorKind::Resource, "cannot map the buffers");
+  if (!view_)
+    stats.count_pass();
   stats.count_frame(gst_buffer_get_size(input), gst_buffer_get_size(output),
                     gst_util_get_timestamp() - started_);
   return GST_FLOW_OK;

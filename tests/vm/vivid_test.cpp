@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -42,13 +43,16 @@ struct Seen {
   std::vector<ino_t> order;                  ///< object of each buffer
   std::vector<std::vector<std::byte>> bytes; ///< of each buffer, where wanted
   bool keep_bytes = false;
+  std::uint64_t pause_at = 0;     ///< calls `at_pause` with that buffer
+  std::function<void()> at_pause; ///< on the streaming thread
 };
 
 GstPadProbeReturn look(GstPad* /*pad*/, GstPadProbeInfo* info, gpointer data) noexcept {
   auto& seen = *static_cast<Seen*>(data);
   GstBuffer* buffer = GST_PAD_PROBE_INFO_BUFFER(info);
   const std::lock_guard lock(seen.mutex);
-  ++seen.buffers;
+  if (++seen.buffers == seen.pause_at)
+    seen.at_pause();
   for (guint i = 0; i < gst_buffer_n_memory(buffer); ++i) {
     GstMemory* memory = gst_buffer_peek_memory(buffer, i);
     struct stat file {};
@@ -161,6 +165,7 @@ TEST(Vivid, GivesAViewOfTheCamerasOwnMemory) {
   EXPECT_LT(frames.objects.size(), 33U);
   EXPECT_EQ(pipeline.number("view", "frames"), static_cast<std::uint64_t>(kFrames));
   EXPECT_EQ(pipeline.number("view", "copies"), 0U);
+  EXPECT_EQ(pipeline.number("view", "conversions"), 0U);
   // Nobody looked at a picture.
   EXPECT_EQ(brackets(::getpid()), (std::map<std::string, int>{}));
 }
@@ -229,6 +234,39 @@ void compare_backends(const std::string& device, int frames) {
 }
 
 TEST(Vivid, IsConvertedByTheModelWithoutACopy) { compare_backends("model:workers=2", 20); }
+
+/// Camera to linear results again: the bridge converts each picture once, and after a few frames nothing is allocated.
+TEST(Vivid, NeedsOneConversionAndNoAllocationOver300Frames) {
+  constexpr std::uint64_t kFrames = 300;
+  const std::string on_device =
+      " backend=ev74 device=model: job-timeout=60000 require-zero-copy=true";
+  Pipeline pipeline(camera("dmabuf", kFrames) +
+                    " ! simaaivideototensor name=bridge ! simaaicasttess name=tess" + on_device +
+                    " ! simaaidetesscast name=detess" + on_device + " ! fakesink name=end");
+  Seen& results = pipeline.watch("end", "sink");
+  const std::array outputs{&pipeline.watch("bridge", "src"), &pipeline.watch("tess", "src")};
+  std::map<std::string, std::uint64_t> warm;
+  results.pause_at = 20;
+  results.at_pause = [&] {
+    for (const char* name : {"tess", "detess"})
+      warm[name] = pipeline.number(name, "allocations");
+  };
+  pipeline.play();
+  EXPECT_EQ(results.buffers, kFrames);
+  EXPECT_EQ(results.exporters, Exporters{kHeap});
+  for (const Seen* seen : outputs) {
+    EXPECT_EQ(seen->exporters, Exporters{kHeap});
+    EXPECT_LT(seen->objects.size(), 8U);
+  }
+  EXPECT_EQ(pipeline.number("bridge", "conversions"), kFrames);
+  EXPECT_EQ(pipeline.number("bridge", "copies"), 0U);
+  for (const char* name : {"tess", "detess"}) {
+    EXPECT_EQ(pipeline.number(name, "frames"), kFrames);
+    EXPECT_EQ(pipeline.number(name, "copies"), 0U);
+    EXPECT_EQ(pipeline.number(name, "allocations"), warm[name]) << name;
+    EXPECT_GT(warm[name], 0U) << name;
+  }
+}
 
 TEST(Vivid, IsConvertedByTheServerWithoutACopy) {
   const ServerProcess server;
