@@ -226,6 +226,14 @@ void choose_common(const ops::PortPlan& plan, TileState* state) noexcept {
   state->src_bytes = plan.input_requirement().bytes;
 }
 
+/// Whether one kernel call reads everything.
+bool is_one_panel(const TileState& state) noexcept {
+  const core::TileGeometry& geometry = state.geometry;
+  return state.group_count == 1 && state.groups[0].visits == 1 && geometry.outer_slices == 1 &&
+         geometry.extent[kAxisD] == 1 && geometry.extent[kAxisH] == 1 &&
+         geometry.tiles(kAxisW) == 1;
+}
+
 /// Whether a reader takes tile after tile instead of line after line: where tiles are narrower than
 /// a line, but not than a cache line of the output, or a pixel wide.
 bool reads_by_boxes(const TileState& state) noexcept {
@@ -280,7 +288,9 @@ TileState prepare_reader(const ops::PortPlan& plan, const RowTable& rows) noexce
   }
   if (!plan.empty())
     make_groups(kernels, &state);
-  if (linear.contiguous_channels && reads_by_boxes(state))
+  if (linear.contiguous_channels && is_one_panel(state))
+    state.walk = reader_whole_walk();
+  else if (linear.contiguous_channels && reads_by_boxes(state))
     state.walk = reader_box_walk();
   return state;
 }

@@ -357,6 +357,26 @@ void write_channels(const TileState& state, const std::byte* src, std::byte* dst
     finish_streaming();
 }
 
+void read_whole(const TileState& state, const std::byte* src, std::byte* dst) noexcept {
+  const TileGeometry& geometry = state.geometry;
+  const ChannelGroup& group = state.groups[0];
+  TilePanel panel = panel_template(state, src);
+  panel.row.src = src;
+  panel.row.dst = dst;
+  panel.row.pixels = geometry.extent[kAxisW];
+  panel.row.channels = group.channels;
+  panel.row.stored_channels = group.stored_channels;
+  panel.segments = 1;
+  panel.runs = group.runs;
+  panel.last_channels = group.last_channels;
+  panel.run_tile_bytes = group.runs_are_tiles
+                             ? geometry.slab_bytes[0]
+                             : panel.row.pixels * group.stored_channels * geometry.planes;
+  group.kernel(panel);
+  if (panel.stream)
+    finish_streaming();
+}
+
 template <Direction kDirection> constexpr TileWalks walks() noexcept {
   return {walk_tiles<kDirection>, walk_lines<kDirection>};
 }
@@ -366,6 +386,8 @@ template <Direction kDirection> constexpr TileWalks walks() noexcept {
 TileWalks writer_walks() noexcept { return walks<Direction::Write>(); }
 
 TileWalkFn writer_channel_walk() noexcept { return write_channels; }
+
+TileWalkFn reader_whole_walk() noexcept { return read_whole; }
 
 TileWalkFn reader_box_walk() noexcept { return walk_boxes<Direction::Read>; }
 

@@ -65,6 +65,10 @@ struct TileWalks {
 /// Tile to linear.
 [[nodiscard]] TileWalks reader_walks() noexcept;
 
+/// Tile to linear, everything as one panel: one outer slice, one spatial tile along W, one channel
+/// group of one visit.
+[[nodiscard]] TileWalkFn reader_whole_walk() noexcept;
+
 /// Tile to linear, tile after tile as they follow each other along W: for one channel group of one
 /// visit.
 [[nodiscard]] TileWalkFn reader_box_walk() noexcept;
