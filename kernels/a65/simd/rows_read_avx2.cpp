@@ -306,7 +306,27 @@ template <class To, TileRowFn kScalar> void read_c3_row(const TileRow& row) noex
 
 // INT8.
 
+/// Packed pixels of less than 16 channels in 16 stored ones: each store runs over the next pixels,
+/// which are written later; the last ones are left to the scalar kernel.
+void read_narrow_bytes(const TileRow& row) noexcept {
+  const std::byte* src = row.src;
+  std::byte* dst = row.dst;
+  const std::int64_t channels = row.channels;
+  std::int64_t whole = 0;
+  for (std::int64_t left = row.pixels * channels; left >= 16; left -= channels) {
+    store_128(dst, load_128(src));
+    src += 16;
+    dst += channels;
+    ++whole;
+  }
+  finish_pixels(row, whole, 16, channels, i8_i8_untiled_row__scalar);
+}
+
 void i8_i8_untiled_row__avx2(const TileRow& row) noexcept {
+  if (row.channels < 16 && row.stored_channels == 16 && row.pixel_stride_bytes == row.channels) {
+    read_narrow_bytes(row);
+    return;
+  }
   const bool dense = row.stored_channels == row.channels && row.pixel_stride_bytes == row.channels;
   if (dense || row.channels < 16) {
     i8_i8_untiled_row__scalar(row);
