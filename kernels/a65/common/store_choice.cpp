@@ -12,10 +12,6 @@
 namespace simaai::kernels::a65::detail {
 namespace {
 
-/// Bytes read and written below which a call is over before its samples pay.
-constexpr std::uint64_t kLeastBytes = std::uint64_t{64} << 10;
-/// Input bytes below which a sample's neighbourhood would not lie in the input.
-constexpr std::uint64_t kLeastInputBytes = std::uint64_t{8} << 10;
 /// Views with gaps between elements have no bytes that are safe to sample; from this on it is
 /// assumed that no cache holds them.
 constexpr std::uint64_t kStreamBytes = std::uint64_t{1} << 20;
@@ -28,6 +24,12 @@ Stores forced_stores() noexcept {
     return Stores::Cached;
   return name == "streaming" ? Stores::Streaming : Stores::AskInput;
 }
+
+#if defined(__x86_64__)
+/// Bytes read and written below which a call is over before its samples pay.
+constexpr std::uint64_t kLeastBytes = std::uint64_t{64} << 10;
+/// Input bytes below which a sample's neighbourhood would not lie in the input.
+constexpr std::uint64_t kLeastInputBytes = std::uint64_t{8} << 10;
 
 std::uint64_t elements_of(const TensorSpec& spec) noexcept {
   std::uint64_t elements = 1;
@@ -43,7 +45,6 @@ bool is_gapless(const ops::PortPlan& plan) noexcept {
          elements_of(input) * scalar_bytes(input.dtype) == plan.input_requirement().bytes;
 }
 
-#if defined(__x86_64__)
 /// Cycles of the time stamp counter that a line takes from no cache: on machines with 2 to 4 GHz
 /// caches answer within 120, memory after 250 or more.
 constexpr std::uint64_t kMemoryCycles = 200;
