@@ -229,9 +229,8 @@ void choose_common(const ops::PortPlan& plan, TileState* state) noexcept {
 /// Whether one kernel call reads everything.
 bool is_one_panel(const TileState& state) noexcept {
   const core::TileGeometry& geometry = state.geometry;
-  return state.group_count == 1 && state.groups[0].visits == 1 && geometry.outer_slices == 1 &&
-         geometry.extent[kAxisD] == 1 && geometry.extent[kAxisH] == 1 &&
-         geometry.tiles(kAxisW) == 1;
+  return state.is_one_visit() && geometry.outer_slices == 1 && geometry.extent[kAxisD] == 1 &&
+         geometry.extent[kAxisH] == 1 && geometry.tiles(kAxisW) == 1;
 }
 
 /// Whether a reader takes tile after tile instead of line after line: where tiles are narrower than
@@ -239,8 +238,7 @@ bool is_one_panel(const TileState& state) noexcept {
 bool reads_by_boxes(const TileState& state) noexcept {
   constexpr std::int64_t kLeastBytes = 64;
   const std::int64_t width = state.geometry.tile[kAxisW];
-  return state.group_count == 1 && state.groups[0].visits == 1 &&
-         state.geometry.tiles(kAxisW) != 1 &&
+  return state.is_one_visit() && state.geometry.tiles(kAxisW) != 1 &&
          (width == 1 || width * state.stride_bytes[kAxisW] >= kLeastBytes);
 }
 

@@ -220,7 +220,7 @@ template <Direction kDirection>
 void visit_line(const TileState& state, const Line<kDirection>& line, TilePanel* panel) noexcept {
   constexpr std::int64_t kBlockPixels = 32;
   const TileGeometry& geometry = state.geometry;
-  if (state.group_count == 1 && state.groups[0].visits == 1) {
+  if (state.is_one_visit()) {
     const std::int64_t full = geometry.full_tiles[kAxisW];
     if (full != 0)
       visit_span(state, line, {0, full, 0, geometry.tile[kAxisW]}, panel);

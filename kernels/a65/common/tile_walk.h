@@ -43,6 +43,11 @@ struct TileState {
   Stores stores = Stores::Cached;
   std::size_t src_bytes = 0; ///< of the input port
   std::uint8_t fill = 0;
+
+  /// All channels of a line segment are one panel.
+  [[nodiscard]] bool is_one_visit() const noexcept {
+    return group_count == 1 && groups[0].visits == 1;
+  }
 };
 
 /// Runs the chosen walk. The plan has work and the buffers are checked.

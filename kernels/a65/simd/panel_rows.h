@@ -134,10 +134,7 @@ template <class Isa> struct PanelRows {
 
   /// Panels of 16 stored channels a run.
   template <class From> static void write_of_16(const TilePanel& panel) noexcept {
-    const auto places = reinterpret_cast<std::uintptr_t>(panel.row.dst) |
-                        static_cast<std::uintptr_t>(panel.segment_tile_bytes) |
-                        static_cast<std::uintptr_t>(panel.run_tile_bytes);
-    if (panel.stream && places % Isa::kStreamAlignment == 0)
+    if (panel.stream && places_of(panel) % Isa::kStreamAlignment == 0)
       write_segments<From, true>(panel);
     else
       write_segments<From, false>(panel);

@@ -44,8 +44,16 @@ struct TilePanel {
   std::int64_t run_tile_bytes; ///< on the linear side runs follow each other
   std::int64_t last_channels;  ///< of the last run; the others have row.channels
   std::int64_t planes;         ///< bytes of a stored scalar: 1 or 2
-  bool stream;                 ///< the output does not fit in cache: stores may bypass it
+  bool stream;                 ///< stores may bypass the cache
 };
+
+/// The low bits of every place in the output where a row of the panel begins, but for the channels
+/// before it: a power of two divides the result if it divides all of them.
+[[nodiscard]] inline std::uintptr_t places_of(const TilePanel& panel) noexcept {
+  return reinterpret_cast<std::uintptr_t>(panel.row.dst) |
+         static_cast<std::uintptr_t>(panel.segment_tile_bytes) |
+         static_cast<std::uintptr_t>(panel.run_tile_bytes);
+}
 
 using LinearRowFn = void (*)(const LinearRow&) noexcept;
 using TileRowFn = void (*)(const TileRow&) noexcept;

@@ -81,10 +81,8 @@ template <bool kStream> struct WideBytes {
 
 /// Any panel with 16 channels or more in each run but the last, and in that one before its end.
 inline void write_wide_bytes(const TilePanel& panel) noexcept {
-  const auto places = reinterpret_cast<std::uintptr_t>(panel.row.dst) |
-                      static_cast<std::uintptr_t>(panel.row.stored_channels) |
-                      static_cast<std::uintptr_t>(panel.segment_tile_bytes) |
-                      static_cast<std::uintptr_t>(panel.run_tile_bytes);
+  const auto places =
+      places_of(panel) | static_cast<std::uintptr_t>(panel.row.stored_channels); // pixels, planes
   if (panel.stream && places % 16 == 0)
     WideBytes<true>::write(panel);
   else

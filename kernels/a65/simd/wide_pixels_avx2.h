@@ -95,10 +95,8 @@ template <class From, Put kPut> struct WidePixels {
 
 /// Any panel of 16 channels or more a run.
 template <class From> void write_wide(const TilePanel& panel) noexcept {
-  const auto places = reinterpret_cast<std::uintptr_t>(panel.row.dst) |
-                      static_cast<std::uintptr_t>(panel.row.stored_channels) |
-                      static_cast<std::uintptr_t>(panel.segment_tile_bytes) |
-                      static_cast<std::uintptr_t>(panel.run_tile_bytes);
+  const auto places =
+      places_of(panel) | static_cast<std::uintptr_t>(panel.row.stored_channels); // pixels, planes
   if (!panel.stream || places % 16 != 0)
     WidePixels<From, Put::Cached>::write(panel);
   else if (places % 32 != 0)
