@@ -5,7 +5,6 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <ctime>
 #include <string>
 #include <utility>
 
@@ -19,6 +18,7 @@
 #include <simaai/runtime/unique_fd.h>
 
 #include "runtime/common.h"
+#include "runtime/records.h"
 
 namespace simaai::runtime {
 namespace {
@@ -31,36 +31,11 @@ static_assert(sizeof(SimaaiEv74Submit) == 16 + 2 * 32 + SIMAAI_EV74_PACKET_BYTES
 static_assert(sizeof(SimaaiEv74Completion) == 24 + 9 * 8 + 8);
 static_assert(SIMAAI_EV74_PACKET_BYTES == kernels::ev74::kMaxPacketBytes);
 
-Error unavailable(int reason) noexcept {
-  return make_error(ErrorCode::DeviceUnavailable, 0, 0, reason);
-}
-
-Completion completion_of(const SimaaiEv74Completion& from) noexcept {
-  Completion made;
-  made.job = from.job;
-  made.outcome = from.outcome <= static_cast<std::uint32_t>(JobOutcome::Overfull)
-                     ? static_cast<JobOutcome>(from.outcome)
-                     : JobOutcome::Refused;
-  made.entry_status = from.entry_status;
-  made.detail = from.detail;
-  made.counters = {from.dma_calls_in,  from.dma_calls_out,    from.dma_bytes_in,
-                   from.dma_bytes_out, from.typed_load_bytes, from.typed_store_bytes,
-                   from.cycles,        from.workers,          from.route};
-  made.started_ns = from.started_ns;
-  made.done_ns = from.done_ns;
-  return made;
-}
-
 class CharTransport final : public Transport {
 public:
   CharTransport(UniqueFd node, UniqueFd wakeup, const SimaaiEv74Info& info) noexcept
-      : node_(std::move(node)), wakeup_(std::move(wakeup)), queue_limit_(info.queue_limit) {
-    for (std::uint32_t i = 0; i < info.capability_count; ++i) {
-      const SimaaiEv74Capability& entry = info.capabilities[i];
-      (void)capabilities_.add({entry.operation, entry.version, entry.flags, entry.source_dtypes,
-                               entry.destination_dtypes});
-    }
-  }
+      : node_(std::move(node)), wakeup_(std::move(wakeup)), queue_limit_(info.queue_limit),
+        capabilities_(capabilities_of(info)) {}
 
   [[nodiscard]] const CapabilityTable& capabilities() const noexcept override {
     return capabilities_;
@@ -79,7 +54,7 @@ private:
   const UniqueFd node_;
   const UniqueFd wakeup_; ///< eventfd of interrupt()
   const std::uint32_t queue_limit_;
-  CapabilityTable capabilities_;
+  const CapabilityTable capabilities_;
   bool lost_ = false; ///< of pump(), one caller at a time
 };
 
@@ -135,9 +110,7 @@ PumpResult CharTransport::pump(CompletionSink& sink, nanoseconds timeout) noexce
   if (lost_)
     return PumpResult::Exhausted;
   std::array<pollfd, 2> watched{pollfd{node_.get(), POLLIN, 0}, pollfd{wakeup_.get(), POLLIN, 0}};
-  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(timeout);
-  const timespec left{static_cast<time_t>(seconds.count()),
-                      static_cast<long>((timeout - seconds).count())};
+  const timespec left = to_timespec(timeout);
   if (::ppoll(watched.data(), watched.size(), &left, nullptr) <= 0)
     return PumpResult::TimedOut;
   std::uint64_t count = 0;

@@ -7,7 +7,6 @@
 #include <atomic>
 #include <cerrno>
 #include <cstring>
-#include <ctime>
 #include <string>
 #include <utility>
 
@@ -22,6 +21,7 @@
 
 #include "runtime/common.h"
 #include "runtime/protocol.h"
+#include "runtime/records.h"
 
 namespace simaai::runtime {
 namespace {
@@ -31,15 +31,6 @@ using std::chrono::nanoseconds;
 constexpr timeval kGreetingTimeout{2, 0};
 /// How long after the end of a connection the end of the server is awaited before the loss is reported without it.
 constexpr int kExitGraceMs = 200;
-
-Error unavailable(int reason) noexcept {
-  return make_error(ErrorCode::DeviceUnavailable, 0, 0, reason);
-}
-
-timespec to_timespec(nanoseconds time) noexcept {
-  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(time);
-  return {static_cast<time_t>(seconds.count()), static_cast<long>((time - seconds).count())};
-}
 
 /// Descriptors of one message.
 union ControlRoom {
@@ -77,34 +68,12 @@ UniqueFd watch_peer(int socket) noexcept {
   return UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, peer.pid, 0)));
 }
 
-Completion completion_of(const protocol::CompletionRecord& record) noexcept {
-  Completion made;
-  made.job = record.job;
-  made.outcome = record.outcome <= static_cast<std::uint32_t>(JobOutcome::Overfull)
-                     ? static_cast<JobOutcome>(record.outcome)
-                     : JobOutcome::Refused;
-  made.entry_status = record.entry_status;
-  made.detail = record.detail;
-  made.counters = {record.dma_calls_in,  record.dma_calls_out,    record.dma_bytes_in,
-                   record.dma_bytes_out, record.typed_load_bytes, record.typed_store_bytes,
-                   record.cycles,        record.workers,          record.route};
-  made.started_ns = record.started_ns;
-  made.done_ns = record.done_ns;
-  return made;
-}
-
 class UnixTransport final : public Transport {
 public:
   UnixTransport(UniqueFd socket, UniqueFd server, UniqueFd wakeup,
                 const protocol::Hello& hello) noexcept
       : socket_(std::move(socket)), server_(std::move(server)), wakeup_(std::move(wakeup)),
-        queue_limit_(hello.queue_limit) {
-    for (std::uint32_t i = 0; i < hello.capability_count; ++i) {
-      const protocol::CapabilityRecord& record = hello.capabilities[i];
-      (void)capabilities_.add({record.operation, record.version, record.flags, record.source_dtypes,
-                               record.destination_dtypes});
-    }
-  }
+        queue_limit_(hello.queue_limit), capabilities_(capabilities_of(hello)) {}
 
   [[nodiscard]] const CapabilityTable& capabilities() const noexcept override {
     return capabilities_;
@@ -127,7 +96,7 @@ private:
   const UniqueFd server_; ///< pidfd
   const UniqueFd wakeup_; ///< eventfd of interrupt()
   const std::uint32_t queue_limit_;
-  CapabilityTable capabilities_;
+  const CapabilityTable capabilities_;
   std::atomic<std::uint32_t> in_flight_{0};
   // Of pump(), one caller at a time.
   bool lost_ = false;

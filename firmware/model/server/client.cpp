@@ -12,6 +12,7 @@
 
 #include "runtime/descriptors.h"
 #include "runtime/protocol.h"
+#include "runtime/records.h"
 
 namespace simaai::model {
 namespace {
@@ -38,28 +39,6 @@ bool well_formed(const protocol::Submit& message, std::size_t descriptors) noexc
                        return record.fd_index < message.fd_count && record.writes <= 1 &&
                               record.reserved == 0;
                      });
-}
-
-protocol::CompletionRecord record_of(const Completion& from) noexcept {
-  protocol::CompletionRecord record{};
-  record.header =
-      protocol::header_of<protocol::CompletionRecord>(protocol::MessageType::Completion);
-  record.job = from.job;
-  record.outcome = static_cast<std::uint32_t>(from.outcome);
-  record.entry_status = from.entry_status;
-  record.detail = from.detail;
-  record.dma_calls_in = from.counters.dma_calls_in;
-  record.dma_calls_out = from.counters.dma_calls_out;
-  record.dma_bytes_in = from.counters.dma_bytes_in;
-  record.dma_bytes_out = from.counters.dma_bytes_out;
-  record.typed_load_bytes = from.counters.typed_load_bytes;
-  record.typed_store_bytes = from.counters.typed_store_bytes;
-  record.cycles = from.counters.cycles;
-  record.started_ns = from.started_ns;
-  record.done_ns = from.done_ns;
-  record.workers = from.counters.workers;
-  record.route = from.counters.route;
-  return record;
 }
 
 } // namespace
@@ -119,7 +98,10 @@ Received Client::receive() noexcept {
 }
 
 bool Client::send(const Completion& completion) noexcept {
-  const protocol::CompletionRecord record = record_of(completion);
+  auto record = runtime::record_of<protocol::CompletionRecord>(completion);
+  record.header =
+      protocol::header_of<protocol::CompletionRecord>(protocol::MessageType::Completion);
+  record.job = completion.job;
   const ssize_t sent = ::send(socket_.get(), &record, sizeof(record), MSG_DONTWAIT | MSG_NOSIGNAL);
   // To a client that is gone everything has been said.
   return sent >= 0 || errno != EAGAIN;

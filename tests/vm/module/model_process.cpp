@@ -19,6 +19,7 @@
 #include "firmware/model/transport/client_space.h"
 #include "firmware/model/transport/model_options.h"
 #include "model_uapi.h"
+#include "runtime/records.h"
 
 namespace {
 
@@ -59,25 +60,6 @@ runtime::Completion run(model::ClientSpace& space, const SimaaiEv74Submit& submi
   return refused;
 }
 
-SimaaiEv74Completion record_of(const runtime::Completion& from) {
-  SimaaiEv74Completion record{};
-  record.outcome = static_cast<std::uint32_t>(from.outcome);
-  record.entry_status = from.entry_status;
-  record.detail = from.detail;
-  record.dma_calls_in = from.counters.dma_calls_in;
-  record.dma_calls_out = from.counters.dma_calls_out;
-  record.dma_bytes_in = from.counters.dma_bytes_in;
-  record.dma_bytes_out = from.counters.dma_bytes_out;
-  record.typed_load_bytes = from.counters.typed_load_bytes;
-  record.typed_store_bytes = from.counters.typed_store_bytes;
-  record.cycles = from.counters.cycles;
-  record.started_ns = from.started_ns;
-  record.done_ns = from.done_ns;
-  record.workers = from.counters.workers;
-  record.route = from.counters.route;
-  return record;
-}
-
 int fail(const char* what) {
   std::perror(what);
   return 1;
@@ -104,7 +86,8 @@ int main(int count, char** arguments) {
     const std::array<UniqueFd, 2> fds{UniqueFd(job.submit.relocations[0].fd),
                                       UniqueFd(job.submit.relocations[1].fd)};
     model::ClientSpace& space = clients.try_emplace(job.client, *config).first->second;
-    const SimaaiEv74ModelDone done{job.serial, record_of(run(space, job.submit, fds))};
+    const SimaaiEv74ModelDone done{
+        job.serial, runtime::record_of<SimaaiEv74Completion>(run(space, job.submit, fds))};
     if (::write(node.get(), &done, sizeof(done)) != static_cast<ssize_t>(sizeof(done)))
       return fail("completion");
   }
