@@ -15,8 +15,10 @@
 
 #include <simaai/kernels/ev74/cast.h>
 
+#include "../common/quantile.h"
 #include "common/fd_memory.h"
 #include "common/gst_ptr.h"
+#include "dense.h"
 #include "firmware/model/device_model.h"
 #include "firmware/model/transport/model_options.h"
 #include "oracle/numerics.h"
@@ -24,6 +26,8 @@
 
 namespace {
 
+using simaai::bench::dense;
+using simaai::bench::quantile;
 using simaai::gst::GstPtr;
 using namespace simaai::kernels;
 namespace model = simaai::model;
@@ -35,20 +39,6 @@ constexpr int kRounds = 301;
 [[noreturn]] void fail(const std::string& what) {
   std::fprintf(stderr, "%s\n", what.c_str());
   std::exit(1);
-}
-
-double quantile(std::vector<double> values, double part) {
-  std::sort(values.begin(), values.end());
-  return values[static_cast<std::size_t>(part * static_cast<double>(values.size() - 1))];
-}
-
-/// Bytes of a dense little-endian tensor.
-oracle::Bytes dense(const oracle::Tensor& tensor) {
-  oracle::Bytes bytes;
-  for (const std::uint32_t bits : tensor.bits)
-    for (std::uint32_t i = 0; i < scalar_bytes(tensor.dtype); ++i)
-      bytes.push_back(static_cast<std::uint8_t>(bits >> (8 * i)));
-  return bytes;
 }
 
 struct Tensors {

@@ -12,13 +12,17 @@
 
 #include <gst/gst.h>
 
+#include "../common/quantile.h"
 #include "common/gst_ptr.h"
+#include "dense.h"
 #include "oracle/numerics.h"
 #include "oracle/random_tensor.h"
 #include "oracle/tiles.h"
 
 namespace {
 
+using simaai::bench::dense;
+using simaai::bench::quantile;
 using simaai::gst::GstPtr;
 using namespace simaai::kernels;
 namespace oracle = simaai::oracle;
@@ -31,15 +35,6 @@ const Shape kShape{2, 8};
 const MlaTiled kTiled{{-1, -1, 0, 1}, {1, 1, 2, 8}, ChannelStorage::Compact};
 constexpr const char* kTiledFields =
     "layout=mla-tiled,tile-axes=<-1,-1,0,1>,tile-shape=<1,1,2,8>,channel-storage=compact";
-
-/// Bytes of a dense little-endian tensor.
-oracle::Bytes dense(const oracle::Tensor& tensor) {
-  oracle::Bytes bytes;
-  for (const std::uint32_t bits : tensor.bits)
-    for (std::uint32_t i = 0; i < scalar_bytes(tensor.dtype); ++i)
-      bytes.push_back(static_cast<std::uint8_t>(bits >> (8 * i)));
-  return bytes;
-}
 
 /// One element between two bare pads.
 class Candidate {
@@ -108,11 +103,6 @@ public:
   }
 
 private:
-  static double quantile(std::vector<double> values, double part) {
-    std::sort(values.begin(), values.end());
-    return values[static_cast<std::size_t>(part * static_cast<double>(values.size() - 1))];
-  }
-
   void link() {
     const GstPtr<GstPad> sink(gst_element_get_static_pad(element_.get(), "sink"));
     const GstPtr<GstPad> src(gst_element_get_static_pad(element_.get(), "src"));

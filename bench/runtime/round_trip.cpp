@@ -24,6 +24,7 @@
 #include <simaai/runtime/dma_buf.h>
 #include <simaai/runtime/prepare.h>
 
+#include "../common/quantile.h"
 #include "firmware/model/device_model.h"
 #include "firmware/model/transport/model_options.h"
 #include "firmware/model/transport/model_transport.h"
@@ -34,6 +35,7 @@
 namespace {
 
 using namespace simaai::kernels;
+using simaai::bench::quantile;
 namespace runtime = simaai::runtime;
 using Clock = std::chrono::steady_clock;
 namespace oracle = simaai::oracle;
@@ -46,11 +48,6 @@ constexpr std::chrono::seconds kDeadline{10};
 
 double ns_since(Clock::time_point begun) {
   return std::chrono::duration<double, std::nano>(Clock::now() - begun).count();
-}
-
-double quantile(std::vector<double> values, double part) {
-  std::sort(values.begin(), values.end());
-  return values[static_cast<std::size_t>(part * static_cast<double>(values.size() - 1))];
 }
 
 [[noreturn]] void fail(const std::string& what) {

@@ -13,12 +13,11 @@
 
 #include <simaai/runtime/device.h>
 
-#include "common/fd_memory.h"
 #include "gst/element_harness.h"
 #include "gst/tensor_text.h"
-#include "oracle/numerics.h"
-#include "oracle/random_tensor.h"
 #include "runtime/fake_transport.h"
+#include "sample.h"
+#include "support/eventually.h"
 
 namespace {
 
@@ -31,36 +30,10 @@ using simaai::runtime::parked_jobs;
 using simaai::runtime::test::FakeDevice;
 namespace oracle = simaai::oracle;
 
-using Properties = std::vector<std::pair<const char*, const char*>>;
-
-const TensorSpec kInput{{1, 9, 7, 5}, DType::Float32};
-
-struct Sample {
-  explicit Sample(std::uint64_t seed)
-      : values(oracle::random_tensor(kInput.shape, kInput.dtype, seed)),
-        input(physical(values, Contiguous{})),
-        output(physical(oracle::convert(values, DType::BFloat16), Contiguous{})) {}
-  oracle::Tensor values;
-  Bytes input;
-  Bytes output;
-};
-
-GstPtr<GstBuffer> fd_buffer(const Bytes& bytes, GstClockTime pts) {
-  static const auto allocator = simaai::gst::new_fd_allocator();
-  GstPtr<GstBuffer> buffer(gst_buffer_new_allocate(allocator.get(), bytes.size(), nullptr));
-  gst_buffer_fill(buffer.get(), 0, bytes.data(), bytes.size());
+GstPtr<GstBuffer> timed(const Sample& sample, GstClockTime pts) {
+  auto buffer = fd_buffer(sample.input);
   GST_BUFFER_PTS(buffer.get()) = pts;
   return buffer;
-}
-
-template <class Done> bool eventually(Done done) {
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-  while (!done()) {
-    if (std::chrono::steady_clock::now() > end)
-      return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
-  return true;
 }
 
 /// The next output, as soon as the task has pushed it.
@@ -82,7 +55,7 @@ struct Async : ElementHarness {
     return send_caps(caps);
   }
   GstFlowReturn push_at(std::uint64_t number) {
-    return push(fd_buffer(Sample(number).input, number * GST_SECOND));
+    return push(timed(Sample(number), number * GST_SECOND));
   }
   [[nodiscard]] guint waiting() const { return gst_harness_buffers_in_queue(get()); }
   void expect_output(std::uint64_t number, bool bytes = true) {
@@ -394,7 +367,7 @@ TEST(Jobs, TellWhenTheLastOneRan) {
         Properties{{"backend", "ev74"}, {"async-depth", "2"}}}) {
     ElementHarness harness("simaaicast", properties);
     ASSERT_TRUE(harness.send_caps(caps_of(kInput)));
-    ASSERT_EQ(harness.push(fd_buffer(Sample(1).input, 5 * GST_SECOND)), GST_FLOW_OK);
+    ASSERT_EQ(harness.push(timed(Sample(1), 5 * GST_SECOND)), GST_FLOW_OK);
     ASSERT_EQ(bytes_of(next(harness).get()), Sample(1).output);
     EXPECT_EQ(harness.stat("last-pts"), 5 * GST_SECOND);
     EXPECT_NE(harness.stat("last-submit-ns"), 0U);

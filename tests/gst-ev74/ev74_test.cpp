@@ -25,6 +25,7 @@
 #include "runtime/fake_transport.h"
 #include "runtime/server_process.h"
 #include "sample.h"
+#include "support/eventually.h"
 
 namespace {
 
@@ -34,8 +35,6 @@ using simaai::gst::GstPtr;
 using simaai::runtime::test::FakeDevice;
 using simaai::runtime::test::ServerProcess;
 namespace oracle = simaai::oracle;
-
-using Properties = std::vector<std::pair<const char*, const char*>>;
 
 /// The last ELEMENT message of that name.
 GstPtr<GstStructure> notice(ElementHarness& harness, const char* name) {
@@ -47,16 +46,6 @@ GstPtr<GstStructure> notice(ElementHarness& harness, const char* name) {
       found.reset(gst_structure_copy(structure));
   }
   return found;
-}
-
-template <class Done> bool eventually(Done done) {
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-  while (!done()) {
-    if (std::chrono::steady_clock::now() > end)
-      return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
-  return true;
 }
 
 TEST(Ev74, GivesTheBytesOfTheOracleOnMemoryOfADevice) {

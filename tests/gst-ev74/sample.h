@@ -4,6 +4,8 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <gst/gst.h>
 
@@ -14,6 +16,9 @@
 #include "oracle/random_tensor.h"
 
 namespace simaai::test {
+
+/// Names and values of an element's properties.
+using Properties = std::vector<std::pair<const char*, const char*>>;
 
 inline const kernels::TensorSpec kInput{{1, 9, 7, 5}, kernels::DType::Float32};
 inline constexpr std::size_t kInputBytes = 9 * 7 * 5 * 4;

@@ -5,7 +5,6 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <thread>
 #include <variant>
 
 #include <gtest/gtest.h>
@@ -13,6 +12,8 @@
 #include <simaai/runtime/device.h>
 #include <simaai/runtime/dma_buf.h>
 #include <simaai/runtime/prepare.h>
+
+#include "../support/eventually.h"
 
 namespace simaai::runtime::test {
 
@@ -68,15 +69,6 @@ private:
   std::atomic<int> held_{0};
 };
 
-/// Waits until `done()`; false at the deadline.
-template <class Done> bool eventually(Done done) {
-  const auto end = std::chrono::steady_clock::now() + kDeadline;
-  while (!done()) {
-    if (std::chrono::steady_clock::now() > end)
-      return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
-  return true;
-}
+using simaai::test::eventually;
 
 } // namespace simaai::runtime::test
