@@ -18,10 +18,18 @@ inline constexpr std::uint64_t kBriefBytes = std::uint64_t{1} << 19;
 /// sleeps takes about as long.
 inline constexpr std::chrono::microseconds kAttention{50};
 
-/// Whether there is a second processor for the other side; on the only one, looking out would keep it from working.
-[[nodiscard]] inline bool may_look_out() noexcept {
-  cpu_set_t allowed;
-  return ::sched_getaffinity(0, sizeof(allowed), &allowed) == 0 && CPU_COUNT(&allowed) > 1;
+inline constexpr std::uint32_t kNoProcessor = UINT32_MAX;
+
+/// The processor that this thread runs on.
+[[nodiscard]] inline std::uint32_t this_processor() noexcept {
+  const int number = ::sched_getcpu();
+  return number < 0 ? kNoProcessor : static_cast<std::uint32_t>(number);
+}
+
+/// Whether to look out for a side that was last seen on the processor `other`. On the same one it would only be kept from
+/// its work: going to sleep is the quickest way to the answer then.
+[[nodiscard]] inline bool may_look_out(std::uint32_t other) noexcept {
+  return other != kNoProcessor && other != this_processor();
 }
 
 /// poll() without sleep, again and again for up to `time`. What poll() returns; 0: nothing came.

@@ -95,7 +95,7 @@ private:
   const Wakeup wakeup_;   ///< of interrupt()
   const std::uint32_t queue_limit_;
   const CapabilityTable capabilities_;
-  const bool may_look_out_ = may_look_out();
+  std::atomic<std::uint32_t> server_processor_{kNoProcessor}; ///< of its last answer
   std::atomic<std::uint32_t> in_flight_{0};
   std::atomic<bool> expecting_{false}; ///< a brief job alone was handed over, and is waited for
   // Of pump(), one caller at a time.
@@ -114,6 +114,7 @@ Status UnixTransport::submit(const Submission& submission) noexcept {
   message.job = submission.job;
   message.packet_bytes = static_cast<std::uint32_t>(submission.packet.size());
   message.fd_count = protocol::kMaxDescriptors;
+  message.processor = this_processor();
   std::array<int, 2> fds{};
   for (std::uint32_t port = 0; port < fds.size(); ++port) {
     const BoundRelocation& from = submission.relocations[port];
@@ -129,7 +130,7 @@ Status UnixTransport::submit(const Submission& submission) noexcept {
   const Status status = send(message, fds);
   if (!status.ok())
     in_flight_.fetch_sub(1, std::memory_order_relaxed);
-  else if (may_look_out_ && before == 0 && submission.next == AfterSubmit::Wait &&
+  else if (before == 0 && submission.next == AfterSubmit::Wait &&
            submission.relocations[0].length_bytes + submission.relocations[1].length_bytes <=
                kBriefBytes)
     expecting_.store(true, std::memory_order_relaxed);
@@ -180,6 +181,7 @@ UnixTransport::Drained UnixTransport::drain(CompletionSink& sink) noexcept {
     if (got <= 0 || flying == 0 ||
         !protocol::is(record, protocol::MessageType::Completion, static_cast<std::size_t>(got)))
       return Drained::Ended;
+    server_processor_.store(record.processor, std::memory_order_relaxed);
     const bool was_last = in_flight_.fetch_sub(1, std::memory_order_relaxed) == 1;
     sink.retired(completion_of(record));
     // Another look would find nothing, and so costs a call for nothing.
@@ -221,7 +223,8 @@ PumpResult UnixTransport::pump(CompletionSink& sink, nanoseconds timeout) noexce
     return await_exit(sink, timeout);
   std::array<pollfd, 2> watched{wakeup_.watched(), pollfd{socket_.get(), POLLIN, 0}};
   int ready = 0;
-  if (expecting_.exchange(false, std::memory_order_relaxed))
+  if (expecting_.exchange(false, std::memory_order_relaxed) &&
+      may_look_out(server_processor_.load(std::memory_order_relaxed)))
     ready = look_out(watched, std::min<nanoseconds>(timeout, kAttention));
   const timespec left = to_timespec(timeout);
   if (ready == 0 && ::ppoll(watched.data(), watched.size(), &left, nullptr) <= 0)

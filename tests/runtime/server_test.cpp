@@ -257,6 +257,9 @@ TEST(RawClient, ThatSendsGarbageIsDroppedAlone) {
   bad.relocations[1].fd_index = 2;
   dropped(bad, sizeof(bad), both);
   bad = good;
+  bad.reserved = 1;
+  dropped(bad, sizeof(bad), both);
+  bad = good;
   bad.fd_count = UINT32_MAX;
   dropped(bad, sizeof(bad), both);
   for (int round = 0; round < 200; ++round) {

@@ -131,7 +131,7 @@ void Server::serve_client(const std::shared_ptr<Client>& client, short events) n
     if (!busy_ && client->queue.size() == 1 && client->queue.front().is_brief() &&
         is_alone(client)) {
       run_front(lock, client);
-      expecting_ = may_look_out_;
+      expecting_ = runtime::may_look_out(client->processor());
       drop_if_stuck(client);
     }
     // Waking the device's thread for nothing would cost more than such a job.

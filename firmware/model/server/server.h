@@ -66,7 +66,6 @@ private:
   bool accepts_ =
       true; ///< of run(): false for a while after the system had no descriptor for a client
   std::size_t most_clients_ = 1;
-  const bool may_look_out_ = runtime::may_look_out();
   bool expecting_ = false; ///< of run(): a brief job was answered, so that the next one is likely
   std::vector<pollfd> watched_;
   std::vector<std::shared_ptr<Client>> polled_; ///< clients of watched_, in order
