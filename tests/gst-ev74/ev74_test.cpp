@@ -153,6 +153,22 @@ TEST(Ev74, MemoryLongerThanItsObjectIsAnErrorOnEveryBackend) {
     }
 }
 
+TEST(Ev74, ClosedDescriptorIsAnErrorOnEveryBackend) {
+  const GstPtr<GstAllocator> wrapper(gst_fd_allocator_new());
+  for (const char* backend : {"ev74", "a65"}) {
+    ElementHarness harness("simaaicast", {{"backend", backend}});
+    ASSERT_TRUE(harness.send_caps(caps_of(kInput)));
+    const int closed = ::memfd_create("closed", MFD_CLOEXEC);
+    GstPtr<GstBuffer> buffer(gst_buffer_new());
+    gst_buffer_append_memory(
+        buffer.get(),
+        gst_fd_allocator_alloc(wrapper.get(), closed, kInputBytes, GST_FD_MEMORY_FLAG_DONT_CLOSE));
+    ::close(closed);
+    EXPECT_EQ(harness.push(std::move(buffer)), GST_FLOW_ERROR) << backend;
+    EXPECT_EQ(harness.take_errors().size(), 1U) << backend;
+  }
+}
+
 TEST(Ev74, AsksTheKernelOnceForMemoryOfItsOwnKind) {
   ElementHarness harness("simaaicast", {{"backend", "ev74"}, {"require-zero-copy", "true"}});
   ASSERT_TRUE(harness.send_caps(caps_of(kInput)));
