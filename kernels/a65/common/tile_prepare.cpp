@@ -242,6 +242,20 @@ bool reads_by_boxes(const TileState& state) noexcept {
          (width == 1 || width * state.stride_bytes[kAxisW] >= kLeastBytes);
 }
 
+/// Whether a writer takes tile after tile: then the stores of a while go to few pages, those of the
+/// channel tiles of one place. Small tiles are not worth a visit each.
+bool writes_by_boxes(const TileState& state) noexcept {
+  constexpr std::int64_t kLeastBytes = 2048;
+  constexpr std::int64_t kLeastPixels = 32;
+  const core::TileGeometry& geometry = state.geometry;
+  if (!state.is_one_visit() || geometry.tiles(kAxisW) == 1)
+    return false;
+  const ChannelGroup& group = state.groups[0];
+  const std::int64_t pixels = geometry.tile[kAxisH] * geometry.tile[kAxisW];
+  return pixels * group.stored_channels * geometry.planes * group.runs >= kLeastBytes &&
+         (group.runs > 1 || pixels >= kLeastPixels);
+}
+
 } // namespace
 
 TileState prepare_writer(const ops::PortPlan& plan, const RowTable& rows,
@@ -263,6 +277,8 @@ TileState prepare_writer(const ops::PortPlan& plan, const RowTable& rows,
     make_groups(same_kernel(choice.channels), &state);
   } else {
     make_groups(choice.contiguous, &state);
+    if (linear.contiguous_channels && writes_by_boxes(state))
+      state.walk = writer_box_walk();
   }
   return state;
 }

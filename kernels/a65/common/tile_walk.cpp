@@ -327,6 +327,9 @@ void walk_boxes(const TileState& state, const std::byte* src, std::byte* dst) no
       for (index.at[kAxisH] = 0; index.at[kAxisH] < geometry.tiles(kAxisH); ++index.at[kAxisH])
         for (index.at[kAxisW] = 0; index.at[kAxisW] < geometry.tiles(kAxisW); ++index.at[kAxisW])
           visit_box<kDirection>(state, index, slice, &panel);
+    if constexpr (kDirection == Direction::Write)
+      if (state.has_tails)
+        zero_tails(geometry, slice.tile);
   });
   if (panel.stream)
     finish_streaming();
@@ -388,6 +391,8 @@ TileWalks writer_walks() noexcept { return walks<Direction::Write>(); }
 TileWalkFn writer_channel_walk() noexcept { return write_channels; }
 
 TileWalkFn reader_whole_walk() noexcept { return read_whole; }
+
+TileWalkFn writer_box_walk() noexcept { return walk_boxes<Direction::Write>; }
 
 TileWalkFn reader_box_walk() noexcept { return walk_boxes<Direction::Read>; }
 

@@ -64,6 +64,10 @@ struct TileWalks {
 /// Linear to tile; also zeroes alignment tails.
 [[nodiscard]] TileWalks writer_walks() noexcept;
 
+/// Linear to tile, tile after tile as they follow each other along W: for one channel group of one
+/// visit.
+[[nodiscard]] TileWalkFn writer_box_walk() noexcept;
+
 /// Linear to tile for one pixel: channel tile after channel tile, with the kernel of the first group.
 [[nodiscard]] TileWalkFn writer_channel_walk() noexcept;
 
