@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "fd_memory.h"
-
 namespace simaai::gst {
 namespace {
 
@@ -17,10 +15,7 @@ bool walk(GstBuffer* buffer, std::size_t bytes, GstMapFlags flags, Copy copy) no
   std::size_t done = 0;
   const guint count = gst_buffer_n_memory(buffer);
   for (guint i = 0; i < count && done < bytes; ++i) {
-    GstMemory* const memory = gst_buffer_peek_memory(buffer, i);
-    if (!has_its_bytes(memory))
-      return false;
-    const MapGuard map(memory, flags);
+    const MapGuard map(gst_buffer_peek_memory(buffer, i), flags);
     if (!map)
       return false;
     const std::size_t part = std::min(map.size(), bytes - done);
@@ -68,10 +63,6 @@ BufferBinding::BufferBinding(GstBuffer* buffer, const kernels::ops::PortRequirem
   GstMemory* memory = gst_buffer_peek_memory(buffer, 0);
   if (memory->size < needs.bytes) {
     result_ = BindResult::SeveralMemories;
-    return;
-  }
-  if (!has_its_bytes(memory)) {
-    result_ = BindResult::MapFailed;
     return;
   }
   map_.emplace(memory, flags);

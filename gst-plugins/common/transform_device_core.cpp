@@ -174,13 +174,11 @@ void TransformCore::report_job(std::size_t slot, const runtime::Error& error) {
 }
 
 /// Submits; while others fill the device, tries again for as long as a job may take.
-std::variant<runtime::Job, runtime::Error> TransformCore::submit(std::size_t slot,
-                                                                 const FdRange& source,
-                                                                 const FdRange& destination,
-                                                                 runtime::AfterSubmit next) {
+std::variant<runtime::Job, runtime::Error>
+TransformCore::submit(std::size_t slot, const FdRange& source, const FdRange& destination) {
   const auto deadline = std::chrono::steady_clock::now() + job_timeout_;
   while (true) {
-    auto submitted = device_->submit(slot, source, destination, next);
+    auto submitted = device_->submit(slot, source, destination);
     const auto* error = std::get_if<runtime::Error>(&submitted);
     if (error == nullptr || error->code != runtime::ErrorCode::QueueFull || cancelled_ ||
         std::chrono::steady_clock::now() >= deadline)
@@ -190,7 +188,7 @@ std::variant<runtime::Job, runtime::Error> TransformCore::submit(std::size_t slo
 }
 
 GstFlowReturn TransformCore::launch(std::size_t slot, GstBuffer* input, GstBuffer* output,
-                                    runtime::AfterSubmit next, Flight& flight) {
+                                    Flight& flight) {
   flight.slot = slot;
   flight.input = input;
   flight.output = output;
@@ -219,7 +217,7 @@ GstFlowReturn TransformCore::launch(std::size_t slot, GstBuffer* input, GstBuffe
   }
   if (!destination)
     return GST_FLOW_ERROR;
-  auto submitted = submit(slot, *source, *destination, next);
+  auto submitted = submit(slot, *source, *destination);
   if (const auto* error = std::get_if<runtime::Error>(&submitted)) {
     if (cancelled_)
       return GST_FLOW_FLUSHING;
@@ -255,7 +253,7 @@ GstFlowReturn TransformCore::land(Flight& flight) noexcept {
 
 GstFlowReturn TransformCore::run_on_device(std::size_t slot, GstBuffer* input, GstBuffer* output) {
   Flight flight;
-  const GstFlowReturn launched = launch(slot, input, output, runtime::AfterSubmit::Wait, flight);
+  const GstFlowReturn launched = launch(slot, input, output, flight);
   return launched == GST_FLOW_OK ? land(flight) : launched;
 }
 

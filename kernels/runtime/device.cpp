@@ -25,8 +25,7 @@ struct Range {
 };
 
 std::variant<Range, Error> check_binding(const Binding& binding, const Relocation& needs) noexcept {
-  const auto found =
-      binding.object ? std::variant<MemoryInfo, Error>(*binding.object) : inspect(binding.fd);
+  const auto found = inspect(binding.fd);
   if (const auto* error = std::get_if<Error>(&found))
     return *error;
   Range range;
@@ -95,9 +94,7 @@ JobState Job::state() const noexcept {
   return session_ ? session_->state(slot_) : JobState::Completed;
 }
 
-Status Job::submit(AfterSubmit next) noexcept {
-  return session_ ? session_->submit(slot_, next) : Status();
-}
+Status Job::submit() noexcept { return session_ ? session_->submit(slot_) : Status(); }
 
 Status Job::wait(std::chrono::nanoseconds timeout, const std::atomic<bool>* cancelled) noexcept {
   return session_ ? session_->wait(slot_, timeout, cancelled) : Status();
@@ -153,11 +150,11 @@ std::variant<Job, Error> Device::make_job(const Plan& plan, Binding source,
   return Job(session_, *slot);
 }
 
-std::variant<Job, Error> Device::submit(const Plan& plan, Binding source, Binding destination,
-                                        AfterSubmit next) const noexcept {
+std::variant<Job, Error> Device::submit(const Plan& plan, Binding source,
+                                        Binding destination) const noexcept {
   auto made = make_job(plan, std::move(source), std::move(destination));
   if (auto* job = std::get_if<Job>(&made); job != nullptr && job->session_ != nullptr)
-    if (const Status status = job->submit(next); !status.ok())
+    if (const Status status = job->submit(); !status.ok())
       return status.error();
   return made;
 }
@@ -165,7 +162,7 @@ std::variant<Job, Error> Device::submit(const Plan& plan, Binding source, Bindin
 Status Device::run(const Plan& plan, Binding source, Binding destination,
                    std::chrono::nanoseconds timeout,
                    const std::atomic<bool>* cancelled) const noexcept {
-  auto submitted = submit(plan, std::move(source), std::move(destination), AfterSubmit::Wait);
+  auto submitted = submit(plan, std::move(source), std::move(destination));
   if (const auto* error = std::get_if<Error>(&submitted))
     return *error;
   return std::get_if<Job>(&submitted)->wait(timeout, cancelled);

@@ -1,8 +1,67 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// AVX-512 for machines that lack it: SIMDe, and what its packaged version misses.
+// AVX-512 for machines that lack it: SIMDe, and what its packaged version misses. Loads and stores
+// with masks touch the chosen bytes only, so guard pages catch the others.
 #pragma once
 
 #define SIMDE_ENABLE_NATIVE_ALIASES
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
 #include <simde/x86/avx512.h>
 
+using __mmask16 = std::uint16_t;
+using __mmask32 = std::uint32_t;
+
 inline void _mm512_stream_si512(__m512i* to, __m512i value) { simde_mm512_storeu_si512(to, value); }
+
+namespace emulated {
+
+/// Lanes of `lane_bytes` bytes that `mask` chooses, the others from `otherwise`.
+template <class Vector>
+Vector load_lanes(Vector otherwise, std::uint64_t mask, const void* from, std::size_t lane_bytes) {
+  std::byte lanes[sizeof(Vector)];
+  std::memcpy(lanes, &otherwise, sizeof lanes);
+  for (std::size_t at = 0; at < sizeof lanes; at += lane_bytes, mask >>= 1)
+    if ((mask & 1) != 0)
+      std::memcpy(lanes + at, static_cast<const std::byte*>(from) + at, lane_bytes);
+  Vector loaded;
+  std::memcpy(&loaded, lanes, sizeof lanes);
+  return loaded;
+}
+
+template <class Vector>
+void store_lanes(void* to, std::uint64_t mask, Vector value, std::size_t lane_bytes) {
+  std::byte lanes[sizeof(Vector)];
+  std::memcpy(lanes, &value, sizeof lanes);
+  for (std::size_t at = 0; at < sizeof lanes; at += lane_bytes, mask >>= 1)
+    if ((mask & 1) != 0)
+      std::memcpy(static_cast<std::byte*>(to) + at, lanes + at, lane_bytes);
+}
+
+} // namespace emulated
+
+inline __m512i _mm512_maskz_loadu_epi8(std::uint64_t mask, const void* from) {
+  return emulated::load_lanes(simde_mm512_setzero_si512(), mask, from, 1);
+}
+inline __m512i _mm512_maskz_loadu_epi16(__mmask32 mask, const void* from) {
+  return emulated::load_lanes(simde_mm512_setzero_si512(), mask, from, 2);
+}
+inline __m512i _mm512_maskz_loadu_epi32(__mmask16 mask, const void* from) {
+  return emulated::load_lanes(simde_mm512_setzero_si512(), mask, from, 4);
+}
+inline __m256i _mm256_maskz_loadu_epi16(__mmask16 mask, const void* from) {
+  return emulated::load_lanes(simde_mm256_setzero_si256(), mask, from, 2);
+}
+inline __m128i _mm_mask_loadu_epi8(__m128i otherwise, __mmask16 mask, const void* from) {
+  return emulated::load_lanes(otherwise, mask, from, 1);
+}
+inline void _mm512_mask_storeu_epi8(void* to, std::uint64_t mask, __m512i value) {
+  emulated::store_lanes(to, mask, value, 1);
+}
+inline void _mm512_mask_storeu_epi16(void* to, __mmask32 mask, __m512i value) {
+  emulated::store_lanes(to, mask, value, 2);
+}
+inline void _mm512_mask_storeu_epi32(void* to, __mmask16 mask, __m512i value) {
+  emulated::store_lanes(to, mask, value, 4);
+}

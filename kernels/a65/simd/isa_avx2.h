@@ -76,6 +76,7 @@ struct I8 {
 
 struct Avx2 {
   static constexpr std::uintptr_t kStreamAlignment = 32;
+  static constexpr std::int64_t kLinesAtOnce = 1;
 
   template <bool kStream, class From>
   static void write_4(From /*type*/, const std::byte* src, std::int64_t stride,

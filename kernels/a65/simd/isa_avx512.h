@@ -11,6 +11,7 @@
 #if defined(__GNUC__) && !defined(__clang__)
 // gcc 12 takes the undefined pass-through operands of its own intrinsics for uninitialized reads.
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#pragma GCC diagnostic ignored "-Wuninitialized"
 #endif
 #if !defined(SIMAAI_A65_EMULATED) // a test provides the intrinsics
 #include <immintrin.h>
@@ -22,14 +23,56 @@ namespace simaai::kernels::a65::detail {
 
 template <bool kVbmi> struct Avx512 {
   static constexpr std::uintptr_t kStreamAlignment = 64;
+  static constexpr std::int64_t kLinesAtOnce = 2;
+
+  /// The same 32 bits in every lane, in a register that loops keep: compilers would rather make it
+  /// anew, which takes turns with shuffles.
+  static __m512i constant(std::uint32_t bits) noexcept {
+    __m512i lanes = _mm512_set1_epi32(static_cast<int>(bits));
+#if !defined(SIMAAI_A65_EMULATED)
+    asm("" : "+v"(lanes));
+#endif
+    return lanes;
+  }
+
+  // Source and destination types. Objects of source types hold constants of conversions.
 
   struct F32 {
     static constexpr std::int64_t kBytes = 4;
     static constexpr std::int64_t kStoredBytes = 32;
+    __m512i odd_bit = constant(0x10000);
+    __m512i below_half = constant(0x7fff);
+    __m512i one = constant(1);
   };
-  struct F16 {
+  struct NormalConstants {
+    __m512i magnitude = constant(0x7fff7fff);
+    __m512i least = constant(0x04000400);
+    __m512i odd_bit = constant(0x00080008);
+    __m512i below_half = constant(0x00030003);
+    __m512i one = constant(0x00010001);
+    __m512i bias = constant(0x38003800);
+    __m512i sign = constant(0x80008000);
+  };
+  /// Float16 of which any number may be other than normal.
+  struct AnyF16 {
     static constexpr std::int64_t kBytes = 2;
     static constexpr std::int64_t kStoredBytes = 32;
+    NormalConstants constants;
+  };
+  /// Float16 that is taken for normal numbers; where was_right() says no afterwards, everything that
+  /// was loaded since the last call is to be converted again as Other.
+  struct F16 {
+    using Other = AnyF16;
+    static constexpr std::int64_t kBytes = 2;
+    static constexpr std::int64_t kStoredBytes = 32;
+    [[nodiscard]] bool was_right() noexcept {
+      const bool right = _mm512_cmpge_epu16_mask(most_above, _mm512_set1_epi16(0x7800)) == 0;
+      most_above = _mm512_setzero_si512();
+      return __builtin_expect(right, 1);
+    }
+    NormalConstants constants;
+    __m512i most_above =
+        _mm512_setzero_si512(); ///< magnitudes above that of the least normal number
   };
   struct BF16 {
     static constexpr std::int64_t kBytes = 2;
@@ -71,26 +114,34 @@ template <bool kVbmi> struct Avx512 {
     return _mm512_inserti64x4(_mm512_castsi256_si512(load_256(first)), load_256(second), 1);
   }
 
+  /// The first `count` bits, 0 to 64.
+  static constexpr std::uint64_t first_bits(std::int64_t count) noexcept {
+    return count == 0 ? 0 : ~std::uint64_t{0} >> (64 - count);
+  }
+
   // Writing: two pixels at a time become two times sixteen low and sixteen high bytes.
 
   /// The cast rule in each 32-bit lane; the result is the high half.
-  static __m512i round_f32(__m512i bits) noexcept {
-    const __m512i odd = _mm512_and_si512(_mm512_srli_epi32(bits, 16), _mm512_set1_epi32(1));
-    return _mm512_add_epi32(bits, _mm512_add_epi32(odd, _mm512_set1_epi32(0x7fff)));
+  static __m512i round_f32(const F32& type, __m512i bits) noexcept {
+    const auto odd = _mm512_test_epi32_mask(bits, type.odd_bit);
+    const __m512i sum = _mm512_add_epi32(bits, type.below_half);
+    return _mm512_mask_add_epi32(sum, odd, sum, type.one);
   }
 
-  static __m512i planes(F32 /*type*/, const std::byte* first, const std::byte* second) noexcept {
-    const __m512i low = round_f32(load_512(first));
-    const __m512i high = round_f32(load_512(second));
+  /// Both planes of two pixels, rounded; the result is in the high halves of 32-bit lanes.
+  static __m512i split_rounded(__m512i low, __m512i high) noexcept {
     if constexpr (kVbmi) {
-      // Byte 2 or 3 of every 32-bit lane: bits 0 to 5 of an index choose the byte, bit 6 the pixel.
+      // Byte 2 or 3 of every 32-bit lane; two permutes with a mask are less work than one of two
+      // sources.
       static constexpr Bytes kIndex = [] {
         Bytes index{};
         for (std::uint8_t i = 0; i < 64; ++i)
-          index.at[i] = static_cast<std::uint8_t>(i / 32 * 64 + i % 16 * 4 + 2 + i / 16 % 2);
+          index.at[i] = static_cast<std::uint8_t>(i % 16 * 4 + 2 + i / 16 % 2);
         return index;
       }();
-      return _mm512_permutex2var_epi8(low, kIndex.load(), high);
+      const __m512i index = kIndex.load();
+      return _mm512_mask_permutexvar_epi8(_mm512_permutexvar_epi8(index, low), 0xffffffff00000000U,
+                                          index, high);
     } else {
       // The pixels alternate in 16-bit lanes; per 128-bit lane a shuffle makes 32-bit groups of low
       // bytes and of high bytes of four channels of either pixel, which then find their places.
@@ -104,6 +155,10 @@ template <bool kVbmi> struct Avx512 {
       const __m512i order = _mm512_set_epi32(15, 11, 7, 3, 14, 10, 6, 2, 13, 9, 5, 1, 12, 8, 4, 0);
       return _mm512_permutexvar_epi32(order, _mm512_shuffle_epi8(lanes, kGroups.load()));
     }
+  }
+
+  static __m512i planes(F32& type, const std::byte* first, const std::byte* second) noexcept {
+    return split_rounded(round_f32(type, load_512(first)), round_f32(type, load_512(second)));
   }
 
   /// Byte planes of two pixels in 16-bit lanes.
@@ -122,10 +177,6 @@ template <bool kVbmi> struct Avx512 {
                                       _mm512_shuffle_epi8(lanes, kIndex.load()));
   }
 
-  static __m512i planes(BF16 /*type*/, const std::byte* first, const std::byte* second) noexcept {
-    return split(load_pair(first, second));
-  }
-
   /// The full rule, taken from the scalar kernel.
   static __m512i convert_any(__m512i bits) noexcept {
     std::byte values[64];
@@ -140,48 +191,96 @@ template <bool kVbmi> struct Avx512 {
     return _mm512_loadu_si512(joined);
   }
 
-  /// Normal numbers and zeros by a short path; one other lane sends both pixels to the full rule.
-  static __m512i convert_f16(__m512i bits) noexcept {
-    const __m512i magnitude = _mm512_and_si512(bits, _mm512_set1_epi16(0x7fff));
-    const auto nonzero = _mm512_test_epi16_mask(magnitude, magnitude);
-    // Normal: 0x0400 <= magnitude < 0x7c00, so magnitude - 0x0400 is below 0x7800 unsigned.
-    const __m512i above = _mm512_sub_epi16(magnitude, _mm512_set1_epi16(0x0400));
-    const auto other = _mm512_cmpge_epu16_mask(above, _mm512_set1_epi16(0x7800));
-    if ((other & nonzero) != 0)
-      return convert_any(bits);
-    const __m512i odd = _mm512_and_si512(_mm512_srli_epi16(magnitude, 3), _mm512_set1_epi16(1));
-    const __m512i sum = _mm512_add_epi16(magnitude, _mm512_add_epi16(odd, _mm512_set1_epi16(3)));
-    const __m512i rebiased =
-        _mm512_maskz_add_epi16(nonzero, _mm512_srli_epi16(sum, 3), _mm512_set1_epi16(112 << 7));
-    return _mm512_or_si512(rebiased, _mm512_xor_si512(bits, magnitude));
+  /// Normal numbers, rounded and rebiased, with their signs.
+  static __m512i convert_normal(const NormalConstants& constants, __m512i bits,
+                                __m512i magnitude) noexcept {
+    const auto odd = _mm512_test_epi16_mask(bits, constants.odd_bit);
+    const __m512i sum = _mm512_add_epi16(magnitude, constants.below_half);
+    const __m512i rounded = _mm512_mask_add_epi16(sum, odd, sum, constants.one);
+    const __m512i rebiased = _mm512_add_epi16(_mm512_srli_epi16(rounded, 3), constants.bias);
+    constexpr int kThirdWhereSecond = 0xb8; // the first elsewhere
+    return _mm512_ternarylogic_epi32(rebiased, constants.sign, bits, kThirdWhereSecond);
   }
 
-  static __m512i planes(F16 /*type*/, const std::byte* first, const std::byte* second) noexcept {
-    return split(convert_f16(load_pair(first, second)));
+  /// Normal numbers and zeros; one other lane sends all to the full rule. Magnitudes of normal
+  /// numbers are less than 0x7800 above the least one, unsigned.
+  static __m512i convert(AnyF16& type, __m512i bits) noexcept {
+    const __m512i magnitude = _mm512_and_si512(bits, type.constants.magnitude);
+    const auto nonzero = _mm512_test_epi16_mask(magnitude, magnitude);
+    const __m512i above = _mm512_sub_epi16(magnitude, type.constants.least);
+    const auto other = _mm512_cmpge_epu16_mask(above, _mm512_set1_epi16(0x7800));
+    if (__builtin_expect((other & nonzero) != 0, 0))
+      return convert_any(bits);
+    return _mm512_mask_mov_epi16(bits, nonzero, convert_normal(type.constants, bits, magnitude));
+  }
+
+  static __m512i convert(F16& type, __m512i bits) noexcept {
+    const __m512i magnitude = _mm512_and_si512(bits, type.constants.magnitude);
+    type.most_above =
+        _mm512_max_epu16(type.most_above, _mm512_sub_epi16(magnitude, type.constants.least));
+    return convert_normal(type.constants, bits, magnitude);
+  }
+
+  static __m512i convert(BF16& /*type*/, __m512i bits) noexcept { return bits; }
+
+  /// Lanes that are not in `values` are zero and remain zero.
+  static __m512i convert_some(F16& type, __m512i bits, __mmask32 values) noexcept {
+    const __m512i magnitude = _mm512_and_si512(bits, type.constants.magnitude);
+    type.most_above = _mm512_mask_max_epu16(type.most_above, values, type.most_above,
+                                            _mm512_sub_epi16(magnitude, type.constants.least));
+    return _mm512_maskz_mov_epi16(values, convert_normal(type.constants, bits, magnitude));
+  }
+  template <class From>
+  static __m512i convert_some(From& type, __m512i bits, __mmask32 /*values*/) noexcept {
+    return convert(type, bits);
+  }
+
+  template <class From>
+  static __m512i planes(From& type, const std::byte* first, const std::byte* second) noexcept {
+    return split(convert(type, load_pair(first, second)));
+  }
+
+  /// Both planes of the first `channels` channels, 1 to 16, of two pixels; the others are zero.
+  /// Reads only those.
+  static __m512i planes_some(F32& type, const std::byte* first, const std::byte* second,
+                             std::int64_t channels) noexcept {
+    const auto mask = static_cast<__mmask16>(first_bits(channels));
+    return split_rounded(round_f32(type, _mm512_maskz_loadu_epi32(mask, first)),
+                         round_f32(type, _mm512_maskz_loadu_epi32(mask, second)));
+  }
+  static __m512i load_some(const std::byte* first, const std::byte* second,
+                           std::int64_t channels) noexcept {
+    const auto mask = static_cast<__mmask16>(first_bits(channels));
+    return _mm512_inserti64x4(_mm512_castsi256_si512(_mm256_maskz_loadu_epi16(mask, first)),
+                              _mm256_maskz_loadu_epi16(mask, second), 1);
+  }
+  template <class From>
+  static __m512i planes_some(From& type, const std::byte* first, const std::byte* second,
+                             std::int64_t channels) noexcept {
+    const auto mask = static_cast<__mmask32>(first_bits(channels) * 0x10001U);
+    return split(convert_some(type, load_some(first, second, channels), mask));
   }
 
   template <bool kStream, class From>
-  static void write_4(From type, const std::byte* src, std::int64_t stride,
+  static void write_4(From& type, const std::byte* src, std::int64_t stride,
                       std::byte* dst) noexcept {
     put_512<kStream>(dst, planes(type, src, src + stride));
     put_512<kStream>(dst + 64, planes(type, src + 2 * stride, src + 3 * stride));
   }
 
   template <bool kStream, class From>
-  static void write_1(From type, const std::byte* src, std::byte* dst) noexcept {
+  static void write_1(From& type, const std::byte* src, std::byte* dst) noexcept {
     put_256<kStream>(dst, _mm512_castsi512_si256(planes(type, src, src)));
   }
 
   template <class From>
-  static void write_some(From type, const std::byte* src, std::int64_t channels,
+  static void write_some(From& type, const std::byte* src, std::int64_t channels,
                          std::byte* dst) noexcept {
-    std::byte pixel[64] = {};
-    std::memcpy(pixel, src, static_cast<std::size_t>(channels * From::kBytes));
-    write_1<false>(type, pixel, dst);
+    store_256(dst, _mm512_castsi512_si256(planes_some(type, src, src, channels)));
   }
 
   template <class From>
-  static void write_rest(From type, const std::byte* src, std::int64_t channels,
+  static void write_rest(From& type, const std::byte* src, std::int64_t channels,
                          std::byte* dst) noexcept {
     write_some(type, src, channels, dst);
   }
@@ -252,12 +351,15 @@ template <bool kVbmi> struct Avx512 {
     put_256<kStream>(dst, _mm512_castsi512_si256(join_pair(load_pair(src, src))));
   }
 
-  template <class To>
-  static void read_some(To type, const std::byte* src, std::int64_t channels,
+  static void read_some(F32 type, const std::byte* src, std::int64_t channels,
                         std::byte* dst) noexcept {
-    std::byte pixel[64];
-    read_1<false>(type, src, pixel);
-    std::memcpy(dst, pixel, static_cast<std::size_t>(channels * To::kBytes));
+    _mm512_mask_storeu_epi32(dst, static_cast<__mmask16>(first_bits(channels)), join(type, src));
+  }
+
+  static void read_some(BF16 /*type*/, const std::byte* src, std::int64_t channels,
+                        std::byte* dst) noexcept {
+    _mm512_mask_storeu_epi16(dst, static_cast<__mmask32>(first_bits(channels)),
+                             join_pair(_mm512_castsi256_si512(load_256(src))));
   }
 };
 

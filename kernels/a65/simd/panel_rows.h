@@ -2,7 +2,7 @@
 // Panels of contiguous channels, written once for the vector levels. `Isa` supplies what depends on
 // the instruction set; its types are the level's own, so every instance belongs to one level.
 //
-// For a source type From and a destination type To, Isa has, on several pixels or on one:
+// For a source type From, by reference, and a destination type To, Isa has, on several pixels or one:
 //   write_4<kStream>(From, src, src stride, dst)   16 channels to 16 low and 16 high bytes a pixel
 //   write_1<kStream>(From, src, dst)
 //   write_some(From, src, channels, dst)           the channels above `channels` are zero
@@ -11,8 +11,11 @@
 //                                                  four of INT8
 //   read_1<kStream>(To, src, dst)                  one pixel
 //   read_some(To, src, channels, dst)              writes no other channel
-// From and To have kBytes, the width of a linear scalar, and kStoredBytes, that of 16 stored ones.
-// With kStream stores bypass the cache and every place is aligned to kStreamAlignment.
+// From and To have kBytes, the width of a linear scalar, and kStoredBytes, that of 16 stored ones. A
+// From with was_right() assumes something about its values: where it says no after some pixels were
+// written, they are written again as From::Other.
+// With kStream stores bypass the cache and every place is aligned to kStreamAlignment; otherwise
+// readers take kLinesAtOnce lines of a tile before they go to the next run.
 #pragma once
 
 #include <cstddef>
@@ -51,18 +54,27 @@ template <class Isa> struct PanelRows {
 
   /// A run of less than 16 channels of one pixel, the first one or one after whole runs.
   template <class From>
-  static void write_part(bool after, const std::byte* src, std::int64_t channels,
+  static void write_part(From& type, bool after, const std::byte* src, std::int64_t channels,
                          std::byte* dst) noexcept {
     if (after)
-      Isa::write_rest(From{}, src, channels, dst);
+      Isa::write_rest(type, src, channels, dst);
     else
-      Isa::write_some(From{}, src, channels, dst);
+      Isa::write_some(type, src, channels, dst);
   }
 
-  /// All runs of four or eight pixels. Streams read ahead: only they work on memory that is too
+  /// True, always or if what `type` assumed of its values since the last call was right.
+  template <class From> static bool was_right(From& type) noexcept {
+    if constexpr (requires { type.was_right(); })
+      return type.was_right();
+    else
+      return true;
+  }
+
+  /// All runs of four or eight pixels; false if they have to be written again. Streams read ahead: only they work on memory that is too
   /// large for the cache, and their blocks of rows are no pattern that hardware follows.
-  template <class From, bool kStream, std::int64_t kPixels>
-  static void write_pixels(const TilePanel& panel, const std::byte* src, std::byte* dst) noexcept {
+  template <bool kStream, std::int64_t kPixels, class From>
+  [[nodiscard]] static bool try_pixels(From& type, const TilePanel& panel, const std::byte* src,
+                                       std::byte* dst) noexcept {
     const std::int64_t stride = panel.row.pixel_stride_bytes;
     const std::int64_t whole = whole_runs(panel);
     const std::int64_t runs = panel.runs;
@@ -72,7 +84,7 @@ template <class Isa> struct PanelRows {
       if constexpr (kStream)
         prefetch<kPixels>(src, stride);
       for (std::int64_t pixel = 0; pixel < kPixels; pixel += 4)
-        Isa::template write_4<kStream>(From{}, src + pixel * stride, stride,
+        Isa::template write_4<kStream>(type, src + pixel * stride, stride,
                                        dst + pixel * From::kStoredBytes);
       src += 16 * From::kBytes;
       dst += run_bytes;
@@ -80,33 +92,69 @@ template <class Isa> struct PanelRows {
     for (; run < runs; ++run) {
       const std::int64_t channels = channels_of(panel, run);
       for (std::int64_t pixel = 0; pixel < kPixels; ++pixel)
-        write_part<From>(whole != 0, src + pixel * stride, channels,
-                         dst + pixel * From::kStoredBytes);
+        write_part(type, whole != 0, src + pixel * stride, channels,
+                   dst + pixel * From::kStoredBytes);
       src += channels * From::kBytes;
       dst += run_bytes;
     }
+    return was_right(type);
   }
 
-  /// All runs of one pixel.
+  template <class From, std::int64_t kPixels>
+  [[gnu::noinline]] static void write_other_pixels(const TilePanel& panel, const std::byte* src,
+                                                   std::byte* dst) noexcept {
+    From type{};
+    static_cast<void>(try_pixels<false, kPixels>(type, panel, src, dst));
+  }
+
+  template <bool kStream, std::int64_t kPixels, class From>
+  static void write_pixels(From& type, const TilePanel& panel, const std::byte* src,
+                           std::byte* dst) noexcept {
+    const bool done = try_pixels<kStream, kPixels>(type, panel, src, dst);
+    if constexpr (requires { typename From::Other; })
+      if (!done)
+        write_other_pixels<typename From::Other, kPixels>(panel, src, dst);
+  }
+
+  /// All runs of one pixel; false if they have to be written again.
   template <class From>
-  static void write_pixel(const TilePanel& panel, const std::byte* src, std::byte* dst) noexcept {
+  [[nodiscard]] static bool try_pixel(From& type, const TilePanel& panel, const std::byte* src,
+                                      std::byte* dst) noexcept {
     const std::int64_t whole = whole_runs(panel);
     std::int64_t run = 0;
     for (; run < whole; ++run) {
-      Isa::template write_1<false>(From{}, src, dst);
+      Isa::template write_1<false>(type, src, dst);
       src += 16 * From::kBytes;
       dst += panel.run_tile_bytes;
     }
     for (; run < panel.runs; ++run) {
       const std::int64_t channels = channels_of(panel, run);
-      write_part<From>(whole != 0, src, channels, dst);
+      write_part(type, whole != 0, src, channels, dst);
       src += channels * From::kBytes;
       dst += panel.run_tile_bytes;
     }
+    return was_right(type);
+  }
+
+  template <class From>
+  [[gnu::noinline]] static void write_other_pixel(const TilePanel& panel, const std::byte* src,
+                                                  std::byte* dst) noexcept {
+    From type{};
+    static_cast<void>(try_pixel(type, panel, src, dst));
+  }
+
+  template <class From>
+  static void write_pixel(From& type, const TilePanel& panel, const std::byte* src,
+                          std::byte* dst) noexcept {
+    const bool done = try_pixel(type, panel, src, dst);
+    if constexpr (requires { typename From::Other; })
+      if (!done)
+        write_other_pixel<typename From::Other>(panel, src, dst);
   }
 
   template <class From, bool kStream> static void write_segments(const TilePanel& panel) noexcept {
     const TileRow& row = panel.row;
+    From type{};
     for (std::int64_t segment = 0; segment < panel.segments; ++segment) {
       const std::byte* src = row.src + segment * panel.segment_linear_bytes;
       std::byte* dst = row.dst + segment * panel.segment_tile_bytes;
@@ -114,18 +162,18 @@ template <class Isa> struct PanelRows {
       if constexpr (kStream) {
         const std::int64_t eights = panel.runs <= kRunsOfEight ? row.pixels : 0;
         for (; p + 8 <= eights; p += 8) {
-          write_pixels<From, kStream, 8>(panel, src, dst);
+          write_pixels<kStream, 8>(type, panel, src, dst);
           src += 8 * row.pixel_stride_bytes;
           dst += 8 * From::kStoredBytes;
         }
       }
       for (; p + 4 <= row.pixels; p += 4) {
-        write_pixels<From, kStream, 4>(panel, src, dst);
+        write_pixels<kStream, 4>(type, panel, src, dst);
         src += 4 * row.pixel_stride_bytes;
         dst += 4 * From::kStoredBytes;
       }
       for (; p < row.pixels; ++p) {
-        write_pixel<From>(panel, src, dst);
+        write_pixel(type, panel, src, dst);
         src += row.pixel_stride_bytes;
         dst += From::kStoredBytes;
       }
@@ -140,9 +188,9 @@ template <class Isa> struct PanelRows {
       write_segments<From, false>(panel);
   }
 
-  /// A cache line of each run's tile. Writes whole pixels one after the other as nearly as lines of
-  /// the tile allow: at most four output rows are open at a time.
-  template <class To, bool kStream>
+  /// kLines cache lines of each run's tile. Writes whole pixels one after the other as nearly as
+  /// lines of the tile allow.
+  template <class To, bool kStream, std::int64_t kLines = 1>
   static void read_line(const TilePanel& panel, std::int64_t whole, const std::byte* src,
                         std::byte* dst) noexcept {
     // Copies: a store of bytes might change what `panel` refers to, which would be read every time.
@@ -151,13 +199,16 @@ template <class Isa> struct PanelRows {
     std::int64_t run = 0;
     for (; run < whole; ++run) {
       __builtin_prefetch(src + kTileAheadBytes);
-      Isa::template read_line<kStream>(To{}, src, dst, stride);
+      for (std::int64_t line = 0; line < kLines; ++line)
+        Isa::template read_line<kStream>(To{}, src + line * kLineBytes,
+                                         dst + line * (kLineBytes / To::kStoredBytes) * stride,
+                                         stride);
       src += run_bytes;
       dst += 16 * To::kBytes;
     }
     for (; run < panel.runs; ++run) {
       const std::int64_t channels = channels_of(panel, run);
-      for (std::int64_t pixel = 0; pixel < kLineBytes / To::kStoredBytes; ++pixel)
+      for (std::int64_t pixel = 0; pixel < kLines * kLineBytes / To::kStoredBytes; ++pixel)
         Isa::read_some(To{}, src + pixel * To::kStoredBytes, channels, dst + pixel * stride);
       src += panel.run_tile_bytes;
       dst += channels * To::kBytes;
@@ -185,12 +236,20 @@ template <class Isa> struct PanelRows {
 
   template <class To, bool kStream> static void read_segments(const TilePanel& panel) noexcept {
     constexpr std::int64_t kPixels = kLineBytes / To::kStoredBytes;
+    constexpr std::int64_t kLinesAtOnce = Isa::kLinesAtOnce;
     const TileRow& row = panel.row;
     const std::int64_t whole = whole_runs(panel);
     for (std::int64_t segment = 0; segment < panel.segments; ++segment) {
       const std::byte* src = row.src + segment * panel.segment_tile_bytes;
       std::byte* dst = row.dst + segment * panel.segment_linear_bytes;
       std::int64_t p = 0;
+      if constexpr (!kStream && kLinesAtOnce > 1) {
+        for (; p + kLinesAtOnce * kPixels <= row.pixels; p += kLinesAtOnce * kPixels) {
+          read_line<To, kStream, kLinesAtOnce>(panel, whole, src, dst);
+          src += kLinesAtOnce * kLineBytes;
+          dst += kLinesAtOnce * kPixels * row.pixel_stride_bytes;
+        }
+      }
       for (; p + kPixels <= row.pixels; p += kPixels) {
         read_line<To, kStream>(panel, whole, src, dst);
         src += kLineBytes;

@@ -14,7 +14,7 @@ template <class Isa> struct Avx512Rows {
   /// Writes a panel of 16 stored channels; `kBelow` names the kernel for others.
   template <class From, TilePanelFn RowTable::*kBelow>
   static void write_tiled(const TilePanel& panel) noexcept {
-    if (panel.row.stored_channels == 16)
+    if (panel.row.stored_channels == 16 && (panel.runs != 1 || panel.row.channels == 16))
       Rows::template write_of_16<From>(panel);
     else
       (avx2_rows().*kBelow)(panel);

@@ -1,9 +1,56 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Tile row kernels for AVX-512 with VBMI.
-#include "a65/simd/rows_avx512.h"
+#include "a65/simd/bytes_avx512vbmi.h"
+#include "a65/simd/read_pixels_avx512vbmi.h"
+#include "a65/simd/write_pixels_avx512vbmi.h"
 
 namespace simaai::kernels::a65::detail {
+namespace {
 
-const RowTable& avx512vbmi_rows() noexcept { return Avx512Rows<Avx512<true>>::kTable; }
+using Writers = Avx512VbmiWriters;
+using Readers = Avx512VbmiReaders;
+
+#define SIMAAI_A65_WRITE(name, type) .name = Writers::write<Writers::type, &RowTable::name>
+#define SIMAAI_A65_READ(name, type) .name = Readers::read<Readers::type, &RowTable::name>
+// clang-format off
+constexpr RowTable kRows{
+    SIMAAI_A65_WRITE(f32_bf16_tiled, F32),
+    SIMAAI_A65_WRITE(f32_bf16_tiled_c1, F32),
+    SIMAAI_A65_WRITE(f32_bf16_tiled_c2, F32),
+    SIMAAI_A65_WRITE(f32_bf16_tiled_c3, F32),
+    SIMAAI_A65_WRITE(f32_bf16_channels, F32),
+    SIMAAI_A65_WRITE(f32_bf16_pad16_c1, F32),
+    SIMAAI_A65_WRITE(f32_bf16_pad16_c3, F32),
+    SIMAAI_A65_WRITE(f16_bf16_tiled, F16),
+    SIMAAI_A65_WRITE(f16_bf16_tiled_c1, F16),
+    SIMAAI_A65_WRITE(f16_bf16_tiled_c2, F16),
+    SIMAAI_A65_WRITE(f16_bf16_tiled_c3, F16),
+    SIMAAI_A65_WRITE(f16_bf16_channels, F16),
+    SIMAAI_A65_WRITE(bf16_bf16_tiled, BF16),
+    SIMAAI_A65_WRITE(bf16_bf16_tiled_c1, BF16),
+    SIMAAI_A65_WRITE(bf16_bf16_tiled_c2, BF16),
+    SIMAAI_A65_WRITE(bf16_bf16_tiled_c3, BF16),
+    SIMAAI_A65_WRITE(bf16_bf16_channels, BF16),
+    SIMAAI_A65_WRITE(bf16_bf16_pad16_c1, BF16),
+    SIMAAI_A65_WRITE(bf16_bf16_pad16_c3, BF16),
+    .i8_i8_tiled = Avx512VbmiBytes::write,
+    .i8_i8_channels = Avx512VbmiBytes::write,
+    SIMAAI_A65_READ(bf16_f32_untiled, F32),
+    SIMAAI_A65_READ(bf16_f32_untiled_c1, F32),
+    SIMAAI_A65_READ(bf16_f32_untiled_c2, F32),
+    SIMAAI_A65_READ(bf16_f32_untiled_c3, F32),
+    SIMAAI_A65_READ(bf16_bf16_untiled, BF16),
+    SIMAAI_A65_READ(bf16_bf16_untiled_c1, BF16),
+    SIMAAI_A65_READ(bf16_bf16_untiled_c2, BF16),
+    SIMAAI_A65_READ(bf16_bf16_untiled_c3, BF16),
+    .i8_i8_untiled = Avx512VbmiBytes::read,
+};
+// clang-format on
+#undef SIMAAI_A65_WRITE
+#undef SIMAAI_A65_READ
+
+} // namespace
+
+const RowTable& avx512vbmi_rows() noexcept { return kRows; }
 
 } // namespace simaai::kernels::a65::detail

@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// INT8 panels for AVX-512 with VBMI: nothing is converted, so they are copies of pixels that gain or
+// lose padding. Everything is a member of a class of this level. Include it in files built for the
+// instruction set only.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "a65/simd/isa_avx512.h"
+
+namespace simaai::kernels::a65::detail {
+
+struct Avx512VbmiBytes {
+  using Isa = Avx512<true>;
+  using Bytes = Isa::Bytes;
+
+  static constexpr std::uint64_t first_bits(std::int64_t count) noexcept {
+    return Isa::first_bits(count);
+  }
+
+  static void copy_16(std::byte* dst, const std::byte* src) noexcept {
+    const auto* from = static_cast<const __m128i*>(static_cast<const void*>(src));
+    _mm_storeu_si128(static_cast<__m128i*>(static_cast<void*>(dst)), _mm_loadu_si128(from));
+  }
+  static void copy_32(std::byte* dst, const std::byte* src) noexcept {
+    Isa::store_256(dst, Isa::load_256(src));
+  }
+  static void copy_64(std::byte* dst, const std::byte* src) noexcept {
+    _mm512_storeu_si512(dst, Isa::load_512(src));
+  }
+
+  /// How the bytes of a pixel behind its whole lines are copied: the last copy ends with the last
+  /// byte and overlaps the one before.
+  enum class Rest : std::uint8_t { None, One16, One32, Two16, Two32, One64, Masked };
+
+  static constexpr Rest rest_of(std::int64_t bytes) noexcept {
+    const std::int64_t rest = bytes % 64;
+    if (rest == 0)
+      return Rest::None;
+    if (rest == 16)
+      return Rest::One16;
+    if (rest == 32)
+      return Rest::One32;
+    if (bytes > 64)
+      return Rest::One64;
+    if (rest > 32)
+      return Rest::Two32;
+    return rest > 16 ? Rest::Two16 : Rest::Masked;
+  }
+
+  template <Rest kRest>
+  [[gnu::always_inline]] static inline void copy(std::byte* dst, const std::byte* src,
+                                                 std::int64_t bytes) noexcept {
+    std::int64_t at = 0;
+    for (; at + 64 <= bytes; at += 64)
+      copy_64(dst + at, src + at);
+    if constexpr (kRest == Rest::One16 || kRest == Rest::Two16)
+      copy_16(dst + at, src + at);
+    if constexpr (kRest == Rest::One32 || kRest == Rest::Two32)
+      copy_32(dst + at, src + at);
+    if constexpr (kRest == Rest::Two16)
+      copy_16(dst + bytes - 16, src + bytes - 16);
+    if constexpr (kRest == Rest::Two32)
+      copy_32(dst + bytes - 32, src + bytes - 32);
+    if constexpr (kRest == Rest::One64)
+      copy_64(dst + bytes - 64, src + bytes - 64);
+    if constexpr (kRest == Rest::Masked) {
+      const std::uint64_t mask = first_bits(bytes);
+      _mm512_mask_storeu_epi8(dst, mask, _mm512_maskz_loadu_epi8(mask, src));
+    }
+  }
+
+  /// A grid of byte rows of equal length.
+  struct Copies {
+    const std::byte* src;
+    std::byte* dst;
+    std::int64_t bytes;
+    std::int64_t segments;
+    std::int64_t segment_src_bytes;
+    std::int64_t segment_dst_bytes;
+    std::int64_t pixels;
+    std::int64_t pixel_src_bytes;
+    std::int64_t pixel_dst_bytes;
+    std::int64_t runs;
+    std::int64_t run_src_bytes;
+    std::int64_t run_dst_bytes;
+    std::uint8_t fill;
+  };
+
+  /// kPadded: `bytes` is rounded up to 16 with fill.
+  template <Rest kRest, bool kPadded> static void copy_all(const Copies& copies) noexcept {
+    const Copies all = copies;
+    const std::int64_t bytes = kPadded ? all.bytes / 16 * 16 : all.bytes;
+    const auto mask = static_cast<__mmask16>(first_bits(all.bytes - bytes));
+    const __m128i fill = _mm_set1_epi8(static_cast<char>(all.fill));
+    const std::byte* segment_src = all.src;
+    std::byte* segment_dst = all.dst;
+    for (std::int64_t segments = all.segments; segments != 0; --segments) {
+      const std::byte* pixel_src = segment_src;
+      std::byte* pixel_dst = segment_dst;
+      for (std::int64_t pixels = all.pixels; pixels != 0; --pixels) {
+        const std::byte* src = pixel_src;
+        std::byte* dst = pixel_dst;
+        for (std::int64_t runs = all.runs; runs != 0; --runs) {
+          copy<kRest>(dst, src, bytes);
+          if constexpr (kPadded) {
+            auto* const to = static_cast<__m128i*>(static_cast<void*>(dst + bytes));
+            _mm_storeu_si128(to, _mm_mask_loadu_epi8(fill, mask, src + bytes));
+          }
+          src += all.run_src_bytes;
+          dst += all.run_dst_bytes;
+        }
+        pixel_src += all.pixel_src_bytes;
+        pixel_dst += all.pixel_dst_bytes;
+      }
+      segment_src += all.segment_src_bytes;
+      segment_dst += all.segment_dst_bytes;
+    }
+  }
+
+  template <bool kPadded> static void copy_all(const Copies& copies) noexcept {
+    switch (rest_of(kPadded ? copies.bytes / 16 * 16 : copies.bytes)) {
+    case Rest::None:
+      return copy_all<Rest::None, kPadded>(copies);
+    case Rest::One16:
+      return copy_all<Rest::One16, kPadded>(copies);
+    case Rest::One32:
+      return copy_all<Rest::One32, kPadded>(copies);
+    case Rest::Two16:
+      return copy_all<Rest::Two16, kPadded>(copies);
+    case Rest::Two32:
+      return copy_all<Rest::Two32, kPadded>(copies);
+    case Rest::One64:
+      return copy_all<Rest::One64, kPadded>(copies);
+    case Rest::Masked:
+      return copy_all<Rest::Masked, kPadded>(copies);
+    }
+  }
+
+  /// Pixels that follow each other on both sides are one; segments of one pixel are pixels.
+  static void join_pixels(Copies* copies) noexcept {
+    if (copies->pixels == 1) {
+      copies->pixels = copies->segments;
+      copies->pixel_src_bytes = copies->segment_src_bytes;
+      copies->pixel_dst_bytes = copies->segment_dst_bytes;
+      copies->segments = 1;
+    }
+    if (copies->runs != 1 || copies->pixel_src_bytes != copies->bytes ||
+        copies->pixel_dst_bytes != copies->bytes)
+      return;
+    copies->bytes *= copies->pixels;
+    copies->pixels = 1;
+  }
+
+  /// Several whole groups of 16 channels a pixel: the level below has blocks for them.
+  static bool is_whole_of_16(const TilePanel& panel) noexcept {
+    const TileRow& row = panel.row;
+    return row.stored_channels == 16 && row.channels == 16 && row.pixel_stride_bytes != 16;
+  }
+
+  /// Any run of channels, without padding or with padding to a multiple of 16.
+  static void write_runs(const TilePanel& panel) noexcept {
+    const TileRow& row = panel.row;
+    Copies copies{row.src,
+                  row.dst,
+                  row.channels,
+                  panel.segments,
+                  panel.segment_linear_bytes,
+                  panel.segment_tile_bytes,
+                  row.pixels,
+                  row.pixel_stride_bytes,
+                  row.stored_channels,
+                  panel.runs,
+                  row.channels,
+                  panel.run_tile_bytes,
+                  row.fill};
+    if (is_whole_of_16(panel)) {
+      avx2_rows().i8_i8_tiled(panel);
+    } else if (row.stored_channels == row.channels) {
+      join_pixels(&copies);
+      copy_all<false>(copies);
+    } else {
+      copy_all<true>(copies);
+    }
+  }
+
+  static void read_runs(const TilePanel& panel) noexcept {
+    const TileRow& row = panel.row;
+    Copies copies{row.src,
+                  row.dst,
+                  row.channels,
+                  panel.segments,
+                  panel.segment_tile_bytes,
+                  panel.segment_linear_bytes,
+                  row.pixels,
+                  row.stored_channels,
+                  row.pixel_stride_bytes,
+                  panel.runs,
+                  panel.run_tile_bytes,
+                  row.channels,
+                  0};
+    if (is_whole_of_16(panel)) {
+      avx2_reader_rows().i8_i8_untiled(panel);
+      return;
+    }
+    join_pixels(&copies);
+    copy_all<false>(copies);
+  }
+
+  /// Calls `part(panel)` for the runs of equal numbers of channels: all but the last, then that one.
+  template <class Part>
+  static void for_equal_runs(const TilePanel& panel, std::int64_t run_src_bytes,
+                             std::int64_t run_dst_bytes, Part part) noexcept {
+    if (panel.last_channels == panel.row.channels) {
+      part(panel);
+      return;
+    }
+    TilePanel some = panel;
+    --some.runs;
+    some.last_channels = some.row.channels;
+    part(some);
+    some.row.src += some.runs * run_src_bytes;
+    some.row.dst += some.runs * run_dst_bytes;
+    some.row.channels = panel.last_channels;
+    some.last_channels = panel.last_channels;
+    some.runs = 1;
+    part(some);
+  }
+
+  // Packed pixels of less than 16 channels in 16 stored ones, four a step.
+
+  static __m512i padded_index(std::int64_t channels) noexcept {
+    static constexpr Bytes kChannel = [] {
+      Bytes index{};
+      for (std::uint8_t i = 0; i < 64; ++i)
+        index.at[i] = i % 16;
+      return index;
+    }();
+    const auto pixel = [&](std::int64_t number, std::uint64_t lanes) {
+      return _mm512_maskz_set1_epi8(lanes, static_cast<char>(number * channels));
+    };
+    const __m512i base = _mm512_or_si512(
+        _mm512_or_si512(pixel(1, 0x00000000ffff0000U), pixel(2, 0x0000ffff00000000U)),
+        pixel(3, 0xffff000000000000U));
+    return _mm512_add_epi8(kChannel.load(), base);
+  }
+
+  template <bool kStream> static void write_padded(const TilePanel& panel) noexcept {
+    const TileRow row = panel.row;
+    const std::int64_t channels = row.channels;
+    const __m512i index = padded_index(channels);
+    const __m512i fill = _mm512_set1_epi8(static_cast<char>(row.fill));
+    const std::uint64_t keep = first_bits(channels) * 0x0001000100010001U;
+    const std::uint64_t load_mask = first_bits(4 * channels);
+    for (std::int64_t segment = 0; segment < panel.segments; ++segment) {
+      const std::byte* src = row.src + segment * panel.segment_linear_bytes;
+      std::byte* dst = row.dst + segment * panel.segment_tile_bytes;
+      std::int64_t left = row.pixels;
+      for (; left >= 4; left -= 4) {
+        if constexpr (kStream)
+          __builtin_prefetch(src + 1024);
+        Isa::put_512<kStream>(dst, _mm512_mask_permutexvar_epi8(
+                                       fill, keep, index, _mm512_maskz_loadu_epi8(load_mask, src)));
+        src += 4 * channels;
+        dst += 64;
+      }
+      if (left != 0)
+        _mm512_mask_storeu_epi8(
+            dst, first_bits(left * 16),
+            _mm512_mask_permutexvar_epi8(
+                fill, keep, index, _mm512_maskz_loadu_epi8(first_bits(left * channels), src)));
+    }
+  }
+
+  /// Places of the channels of four padded pixels.
+  static __m512i packed_index(std::int64_t channels) noexcept {
+    std::byte places[64] = {};
+    for (std::int64_t i = 0; i < 4 * channels; ++i)
+      places[i] = static_cast<std::byte>(i / channels * 16 + i % channels);
+    return Isa::load_512(places);
+  }
+
+  static void read_padded(const TilePanel& panel) noexcept {
+    const TileRow row = panel.row;
+    const std::int64_t channels = row.channels;
+    const __m512i index = packed_index(channels);
+    const std::int64_t segment_bytes = row.pixels * channels;
+    const bool contiguous = panel.segment_linear_bytes == segment_bytes;
+    const std::uint64_t step_mask = first_bits(4 * channels);
+    const std::byte* segment_src = row.src;
+    std::byte* segment_dst = row.dst;
+    for (std::int64_t segments = panel.segments; segments != 0; --segments) {
+      // A step may write over places that a later one of the panel writes.
+      std::int64_t room = contiguous ? segments * segment_bytes : segment_bytes;
+      const std::byte* src = segment_src;
+      std::byte* dst = segment_dst;
+      std::int64_t left = row.pixels;
+      for (; left >= 4; left -= 4) {
+        const __m512i values = _mm512_permutexvar_epi8(index, Isa::load_512(src));
+        if (room >= 64)
+          _mm512_storeu_si512(dst, values);
+        else
+          _mm512_mask_storeu_epi8(dst, step_mask, values);
+        src += 64;
+        dst += 4 * channels;
+        room -= 4 * channels;
+      }
+      if (left != 0)
+        _mm512_mask_storeu_epi8(
+            dst, first_bits(left * channels),
+            _mm512_permutexvar_epi8(index, _mm512_maskz_loadu_epi8(first_bits(left * 16), src)));
+      segment_src += panel.segment_tile_bytes;
+      segment_dst += panel.segment_linear_bytes;
+    }
+  }
+
+  static bool is_padded(const TilePanel& panel) noexcept {
+    const TileRow& row = panel.row;
+    return row.stored_channels == 16 && row.channels < 16 && panel.runs == 1 &&
+           row.pixel_stride_bytes == row.channels;
+  }
+
+  static void write(const TilePanel& panel) noexcept {
+    const TileRow& row = panel.row;
+    if (is_padded(panel)) {
+      if (panel.stream && places_of(panel) % Isa::kStreamAlignment == 0)
+        write_padded<true>(panel);
+      else
+        write_padded<false>(panel);
+    } else if (panel.stream) {
+      avx2_rows().i8_i8_tiled(panel);
+    } else {
+      for_equal_runs(panel, row.channels, panel.run_tile_bytes, write_runs);
+    }
+  }
+
+  static void read(const TilePanel& panel) noexcept {
+    if (is_padded(panel))
+      read_padded(panel);
+    else if (panel.stream)
+      avx2_reader_rows().i8_i8_untiled(panel);
+    else
+      for_equal_runs(panel, panel.run_tile_bytes, panel.row.channels, read_runs);
+  }
+};
+
+} // namespace simaai::kernels::a65::detail

@@ -1,0 +1,411 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Readers of panels of any number of channels for AVX-512 with VBMI. Stores of whole vectors overlap
+// what is written later; only the last of a panel have masks, which make stores slow. Everything is
+// a member of a class of this level. Include it in files built for the instruction set only.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "a65/simd/isa_avx512.h"
+#include "a65/simd/panel_rows.h"
+
+namespace simaai::kernels::a65::detail {
+
+struct Avx512VbmiReaders {
+  using Isa = Avx512<true>;
+  using F32 = Isa::F32;
+  using BF16 = Isa::BF16;
+  using Bytes = Isa::Bytes;
+
+  static constexpr std::uint64_t first_bits(std::int64_t count) noexcept {
+    return Isa::first_bits(count);
+  }
+
+  /// Values of a vector.
+  template <class To> static constexpr std::int64_t kValues = 64 / To::kBytes;
+  /// Bytes of a vector that hold stored bytes; the others are zero.
+  template <class To>
+  static constexpr std::uint64_t kStoredBytes =
+      To::kBytes == 4 ? 0xccccccccccccccccU : ~std::uint64_t{0};
+
+  /// The value that byte `byte` of a vector belongs to, and its plane.
+  template <class To> static constexpr std::int64_t value_of(std::int64_t byte) noexcept {
+    return byte / To::kBytes;
+  }
+
+  static __m256i load_256(const std::byte* from) noexcept { return Isa::load_256(from); }
+
+  /// Channels from `c` on as 32 low and 32 high bytes.
+  static __m512i load_32(const std::byte* src, std::int64_t stored) noexcept {
+    return _mm512_inserti64x4(_mm512_castsi256_si512(load_256(src)), load_256(src + stored), 1);
+  }
+  /// As 16 low and 16 high bytes in the lower half.
+  static __m512i load_16(const std::byte* src, std::int64_t stored) noexcept {
+    const auto* low = static_cast<const __m128i*>(static_cast<const void*>(src));
+    const auto* high = static_cast<const __m128i*>(static_cast<const void*>(src + stored));
+    return _mm512_castsi256_si512(_mm256_inserti128_si256(
+        _mm256_castsi128_si256(_mm_loadu_si128(low)), _mm_loadu_si128(high), 1));
+  }
+
+  // Wide: groups of 32 channels, then one or two that end with the last channel.
+
+  /// Bytes of values from `first` on of 32 low and 32 high bytes.
+  template <class To, std::int64_t kFirst>
+  static constexpr Bytes kWideIndex = [] {
+    Bytes index{};
+    for (std::int64_t i = 0; i < 64; ++i)
+      index.at[i] = static_cast<std::uint8_t>((kFirst + value_of<To>(i)) % 32 + i % 2 * 32);
+    return index;
+  }();
+  /// The same of 16 low and 16 high bytes.
+  template <class To>
+  static constexpr Bytes kHalfIndex = [] {
+    Bytes index{};
+    for (std::int64_t i = 0; i < 64; ++i)
+      index.at[i] = static_cast<std::uint8_t>(value_of<To>(i) % 16 + i % 2 * 16);
+    return index;
+  }();
+
+  struct WideIndices {
+    __m512i first;
+    __m512i second; ///< the upper sixteen values of Float32
+    __m512i half;
+  };
+
+  template <class To, bool kStream>
+  static void put_32(std::byte* dst, const WideIndices& indices, __m512i planes) noexcept {
+    constexpr std::uint64_t kKeep = kStoredBytes<To>;
+    Isa::put_512<kStream>(dst, _mm512_maskz_permutexvar_epi8(kKeep, indices.first, planes));
+    if constexpr (To::kBytes == 4)
+      Isa::put_512<kStream>(dst + 64, _mm512_maskz_permutexvar_epi8(kKeep, indices.second, planes));
+  }
+
+  template <class To, bool kStream>
+  static void put_16(std::byte* dst, const WideIndices& indices, __m512i planes) noexcept {
+    const __m512i values = _mm512_maskz_permutexvar_epi8(kStoredBytes<To>, indices.half, planes);
+    if constexpr (To::kBytes == 4)
+      Isa::put_512<kStream>(dst, values);
+    else
+      Isa::put_256<kStream>(dst, _mm512_castsi512_si256(values));
+  }
+
+  /// What is left of a pixel after its whole groups of 32 channels; its groups end with the last
+  /// channel.
+  enum class Rest : std::uint8_t { None, Group16, Group32, TwoGroups16 };
+
+  static Rest rest_of(std::int64_t channels) noexcept {
+    const std::int64_t rest = channels % 32;
+    if (rest == 0)
+      return Rest::None;
+    if (rest <= 16)
+      return Rest::Group16;
+    return channels < 32 ? Rest::TwoGroups16 : Rest::Group32;
+  }
+
+  template <class To, bool kStream, Rest kRest>
+  [[gnu::always_inline]] static inline void read_pixel(const std::byte* src, std::byte* dst,
+                                                       std::int64_t channels, std::int64_t stored,
+                                                       const WideIndices& indices) noexcept {
+    constexpr std::int64_t kAhead = 1024;
+    const std::byte* from = src;
+    std::byte* to = dst;
+    for (std::int64_t left = channels; left >= 32; left -= 32) {
+      if constexpr (kStream)
+        __builtin_prefetch(from + kAhead);
+      put_32<To, kStream>(to, indices, load_32(from, stored));
+      from += 32;
+      to += 32 * To::kBytes;
+    }
+    if constexpr (kRest == Rest::TwoGroups16)
+      put_16<To, false>(to, indices, load_16(from, stored));
+    if constexpr (kRest == Rest::Group32)
+      put_32<To, false>(dst + (channels - 32) * To::kBytes, indices,
+                        load_32(src + channels - 32, stored));
+    else if constexpr (kRest != Rest::None)
+      put_16<To, kStream>(dst + (channels - 16) * To::kBytes, indices,
+                          load_16(src + channels - 16, stored));
+  }
+
+  /// Runs of equal numbers of channels, 16 or more.
+  template <class To, bool kStream, Rest kRest>
+  static void read_wide_runs(const TilePanel& panel) noexcept {
+    const TileRow row = panel.row;
+    const std::int64_t channels = row.channels;
+    const std::int64_t stored = row.stored_channels;
+    const WideIndices indices{kWideIndex<To, 0>.load(), kWideIndex<To, 16>.load(),
+                              kHalfIndex<To>.load()};
+    const std::int64_t more_runs = panel.runs - 1;
+    const std::int64_t run_tile_bytes = panel.run_tile_bytes;
+    const bool column = row.pixels == 1; // then the segments are the pixels
+    const std::int64_t all_pixels = column ? panel.segments : row.pixels;
+    const std::int64_t pixel_src = column ? panel.segment_tile_bytes : 2 * stored;
+    const std::int64_t pixel_dst = column ? panel.segment_linear_bytes : row.pixel_stride_bytes;
+    const std::byte* segment_src = row.src;
+    std::byte* segment_dst = row.dst;
+    for (std::int64_t segments = column ? 1 : panel.segments; segments != 0; --segments) {
+      const std::byte* src = segment_src;
+      std::byte* dst = segment_dst;
+      for (std::int64_t pixels = all_pixels; pixels != 0; --pixels) {
+        read_pixel<To, kStream, kRest>(src, dst, channels, stored, indices);
+        for (std::int64_t run = 1; run <= more_runs; ++run)
+          read_pixel<To, kStream, kRest>(src + run * run_tile_bytes,
+                                         dst + run * channels * To::kBytes, channels, stored,
+                                         indices);
+        src += pixel_src;
+        dst += pixel_dst;
+      }
+      segment_src += panel.segment_tile_bytes;
+      segment_dst += panel.segment_linear_bytes;
+    }
+  }
+
+  template <class To, bool kStream> static void read_wide_runs(const TilePanel& panel) noexcept {
+    switch (rest_of(panel.row.channels)) {
+    case Rest::None:
+      return read_wide_runs<To, kStream, Rest::None>(panel);
+    case Rest::Group16:
+      return read_wide_runs<To, kStream, Rest::Group16>(panel);
+    case Rest::Group32:
+      return read_wide_runs<To, kStream, Rest::Group32>(panel);
+    case Rest::TwoGroups16:
+      return read_wide_runs<To, kStream, Rest::TwoGroups16>(panel);
+    }
+  }
+
+  template <class To, bool kStream> static void read_wide(const TilePanel& panel) noexcept {
+    if (panel.last_channels == panel.row.channels) {
+      read_wide_runs<To, kStream>(panel);
+      return;
+    }
+    TilePanel part = panel;
+    --part.runs;
+    read_wide_runs<To, kStream>(part);
+    part.row.src += part.runs * part.run_tile_bytes;
+    part.row.dst += part.runs * part.row.channels * To::kBytes;
+    part.row.channels = panel.last_channels;
+    part.runs = 1;
+    read_wide_runs<To, kStream>(part);
+  }
+
+  // Narrow: packed pixels of a few channels; a step makes one vector, or two of Float32, of which
+  // the first `values` values are meant and the others may be written over what comes later.
+
+  template <class To>
+  static void put_some(std::byte* dst, std::int64_t values, std::int64_t room,
+                       __m512i vector) noexcept {
+    const std::int64_t bytes = values * To::kBytes;
+    if (room >= 64 || bytes == 64)
+      _mm512_storeu_si512(dst, vector);
+    else if (bytes == 32)
+      Isa::store_256(dst, _mm512_castsi512_si256(vector));
+    else
+      _mm512_mask_storeu_epi8(dst, first_bits(bytes), vector);
+  }
+
+  /// Calls `segment(src, dst, room)` for each segment: so many bytes from `dst` on are the panel's,
+  /// and none of them was written before.
+  template <class To, class Segment>
+  [[gnu::always_inline]] static inline void for_each_segment(const TilePanel& panel,
+                                                             Segment segment) noexcept {
+    const std::int64_t bytes = panel.row.pixels * panel.row.pixel_stride_bytes;
+    const bool contiguous = panel.segment_linear_bytes == bytes;
+    const std::byte* src = panel.row.src;
+    std::byte* dst = panel.row.dst;
+    for (std::int64_t left = panel.segments; left != 0; --left) {
+      segment(src, dst, contiguous ? left * bytes : bytes);
+      src += panel.segment_tile_bytes;
+      dst += panel.segment_linear_bytes;
+    }
+  }
+
+  /// Places of the first kChannels channels of two pixels of 16 stored ones, again and again.
+  template <class To, std::int64_t kChannels>
+  static constexpr Bytes kPaddedIndex = [] {
+    Bytes index{};
+    for (std::int64_t i = 0; i < 64; ++i) {
+      const std::int64_t value = value_of<To>(i);
+      index.at[i] =
+          static_cast<std::uint8_t>(value / kChannels % 2 * 32 + value % kChannels + i % 2 * 16);
+    }
+    return index;
+  }();
+
+  /// Pixels of kChannels channels in 16 stored ones, an even number a step where a vector holds two.
+  template <class To, std::int64_t kChannels>
+  static void read_padded(const TilePanel& panel) noexcept {
+    constexpr std::int64_t kFitting = kValues<To> / kChannels;
+    constexpr std::int64_t kPixels = kFitting < 2 ? 1 : kFitting / 2 * 2;
+    constexpr std::int64_t kStepBytes = kPixels * kChannels * To::kBytes;
+    constexpr std::int64_t kPairBytes = 2 * kChannels * To::kBytes;
+    const __m512i index = kPaddedIndex<To, kChannels>.load();
+    const std::int64_t pixels = panel.row.pixels;
+    for_each_segment<To>(panel, [=](const std::byte* src, std::byte* dst, std::int64_t room) {
+      std::int64_t left = pixels;
+      if constexpr (kPixels > 1) {
+        for (; left >= kPixels; left -= kPixels) {
+          __m512i values =
+              _mm512_maskz_permutexvar_epi8(kStoredBytes<To>, index, Isa::load_512(src));
+#pragma GCC unroll 16
+          for (std::int64_t pair = 1; pair < kPixels / 2; ++pair)
+            values = _mm512_mask_permutexvar_epi8(values,
+                                                  kStoredBytes<To> & ~first_bits(pair * kPairBytes),
+                                                  index, Isa::load_512(src + pair * 64));
+          put_some<To>(dst, kPixels * kChannels, room, values);
+          src += kPixels * 32;
+          dst += kStepBytes;
+          room -= kStepBytes;
+        }
+        if (kPixels > 2 && left >= 2) {
+          const std::int64_t pairs = left / 2;
+          __m512i values =
+              _mm512_maskz_permutexvar_epi8(kStoredBytes<To>, index, Isa::load_512(src));
+          for (std::int64_t pair = 1; pair < pairs; ++pair)
+            values = _mm512_mask_permutexvar_epi8(values,
+                                                  kStoredBytes<To> & ~first_bits(pair * kPairBytes),
+                                                  index, Isa::load_512(src + pair * 64));
+          put_some<To>(dst, pairs * 2 * kChannels, room, values);
+          src += pairs * 64;
+          dst += pairs * kPairBytes;
+          room -= pairs * kPairBytes;
+          left -= 2 * pairs;
+        }
+      }
+      for (; left != 0; --left) {
+        put_some<To>(dst, kChannels, room,
+                     _mm512_maskz_permutexvar_epi8(kStoredBytes<To>, index,
+                                                   _mm512_castsi256_si512(load_256(src))));
+        src += 32;
+        dst += kChannels * To::kBytes;
+        room -= kChannels * To::kBytes;
+      }
+    });
+  }
+
+  static constexpr std::int64_t kCompactChannels = 31; ///< most
+
+  /// Places of values from `first` on of as many whole compact pixels as 64 bytes hold.
+  template <class To>
+  static constexpr Bytes compact_index(std::int64_t channels, std::int64_t first) noexcept {
+    Bytes index{};
+    for (std::int64_t i = 0; i < 64; ++i) {
+      const std::int64_t value = first + value_of<To>(i);
+      index.at[i] = static_cast<std::uint8_t>(
+          (value / channels * 2 * channels + value % channels + i % 2 * channels) % 64);
+    }
+    return index;
+  }
+  template <class To, std::int64_t kFirst>
+  static constexpr auto kCompactIndex = [] {
+    std::array<Bytes, kCompactChannels + 1> indices{};
+    for (std::int64_t channels = 1; channels <= kCompactChannels; ++channels)
+      indices[static_cast<std::size_t>(channels)] = compact_index<To>(channels, kFirst);
+    return indices;
+  }();
+
+  /// Up to 32 values, of which those from `most` on are not meant.
+  template <class To, bool kWide>
+  [[gnu::always_inline]] static inline void put_compact(std::byte* dst, std::int64_t most,
+                                                        std::int64_t room, __m512i first,
+                                                        __m512i second, __m512i bytes) noexcept {
+    if constexpr (To::kBytes == 2) {
+      put_some<To>(dst, most, room, _mm512_permutexvar_epi8(first, bytes));
+    } else {
+      put_some<To>(dst, kWide ? 16 : most, room,
+                   _mm512_maskz_permutexvar_epi8(kStoredBytes<To>, first, bytes));
+      if constexpr (kWide)
+        put_some<To>(dst + 64, most - 16, room - 64,
+                     _mm512_maskz_permutexvar_epi8(kStoredBytes<To>, second, bytes));
+    }
+  }
+
+  /// kWide: more than 16 values a step.
+  template <class To, bool kWide>
+  static void read_compact(const TilePanel& panel, std::int64_t group) noexcept {
+    const std::int64_t channels = panel.row.channels;
+    const auto slot = static_cast<std::size_t>(channels);
+    const __m512i first = kCompactIndex<To, 0>[slot].load();
+    const __m512i second = kCompactIndex<To, 16>[slot].load();
+    const std::int64_t values = group * channels;
+    const std::uint64_t mask = first_bits(2 * values);
+    const std::int64_t pixels = panel.row.pixels;
+    for_each_segment<To>(panel, [=](const std::byte* src, std::byte* dst, std::int64_t room) {
+      std::int64_t left = pixels;
+      for (; left >= group; left -= group) {
+        put_compact<To, kWide>(dst, values, room, first, second,
+                               _mm512_maskz_loadu_epi8(mask, src));
+        src += 2 * values;
+        dst += values * To::kBytes;
+        room -= values * To::kBytes;
+      }
+      if (left == 0)
+        return;
+      const __m512i bytes = _mm512_maskz_loadu_epi8(first_bits(2 * left * channels), src);
+      if (left * channels > 16)
+        put_compact<To, true>(dst, left * channels, room, first, second, bytes);
+      else
+        put_compact<To, false>(dst, left * channels, room, first, second, bytes);
+    });
+  }
+
+  /// Packed pixels of less than 32 channels without padding.
+  template <class To> static void read_compact(const TilePanel& panel) noexcept {
+    const std::int64_t most = 32 / panel.row.channels;
+    const std::int64_t group = panel.row.pixels < most ? panel.row.pixels : most;
+    if (group * panel.row.channels > 16)
+      read_compact<To, true>(panel, group);
+    else
+      read_compact<To, false>(panel, group);
+  }
+
+  /// Readers of packed pixels of 1 to 15 channels in 16 stored ones, by channels.
+  template <class To>
+  static constexpr std::array<TilePanelFn, 16> kPadded{nullptr,
+                                                       read_padded<To, 1>,
+                                                       read_padded<To, 2>,
+                                                       read_padded<To, 3>,
+                                                       read_padded<To, 4>,
+                                                       read_padded<To, 5>,
+                                                       read_padded<To, 6>,
+                                                       read_padded<To, 7>,
+                                                       read_padded<To, 8>,
+                                                       read_padded<To, 9>,
+                                                       read_padded<To, 10>,
+                                                       read_padded<To, 11>,
+                                                       read_padded<To, 12>,
+                                                       read_padded<To, 13>,
+                                                       read_padded<To, 14>,
+                                                       read_padded<To, 15>};
+
+  /// Any panel of contiguous channels.
+  template <class To, TilePanelFn RowTable::*kBelow>
+  static void read(const TilePanel& panel) noexcept {
+    const TileRow& row = panel.row;
+    const bool packed = panel.runs == 1 && row.pixel_stride_bytes == row.channels * To::kBytes;
+    if (row.stored_channels == 16) {
+      if (packed && row.channels < 16)
+        kPadded<To>[static_cast<std::size_t>(row.channels)](panel);
+      else
+        PanelRows<Isa>::read_of_16<To>(panel);
+    } else if (packed && row.channels <= kCompactChannels && row.stored_channels == row.channels) {
+      read_compact<To>(panel);
+    } else if (row.channels < 16 || panel.last_channels < 16) {
+      (avx2_reader_rows().*kBelow)(panel);
+    } else if (!panel.stream) {
+      read_wide<To, false>(panel);
+    } else {
+      const auto places = reinterpret_cast<std::uintptr_t>(row.dst) |
+                          static_cast<std::uintptr_t>(panel.segment_linear_bytes) |
+                          static_cast<std::uintptr_t>(row.pixel_stride_bytes) |
+                          static_cast<std::uintptr_t>(row.channels * To::kBytes) |
+                          static_cast<std::uintptr_t>(panel.last_channels * To::kBytes);
+      if (places % Isa::kStreamAlignment == 0)
+        read_wide<To, true>(panel);
+      else
+        (avx2_reader_rows().*kBelow)(panel);
+    }
+  }
+};
+
+} // namespace simaai::kernels::a65::detail
