@@ -7,6 +7,7 @@
 #include "meta_rule.h"
 #include "pool_query.h"
 #include "transform_core.h"
+#include "transform_trampolines.h"
 
 struct GstSimaaiTensorTransformPrivate {
   simaai::gst::TransformCore* core;
@@ -25,19 +26,10 @@ GstSimaaiTensorTransformPrivate& private_of(gpointer instance) noexcept {
 }
 
 TransformCore& core_of(gpointer instance) noexcept { return *private_of(instance).core; }
+using Forward = TransformTrampolines<core_of>;
 
 GstBaseTransformClass* base_class() noexcept {
   return GST_BASE_TRANSFORM_CLASS(gst_simaai_tensor_transform_parent_class);
-}
-
-void set_property(GObject* object, guint id, const GValue* value, GParamSpec* spec) noexcept {
-  if (!core_of(object).set_property(id, value))
-    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
-}
-
-void get_property(GObject* object, guint id, GValue* value, GParamSpec* spec) noexcept {
-  if (!core_of(object).get_property(id, value))
-    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
 }
 
 void finalize(GObject* object) noexcept {
@@ -66,35 +58,10 @@ GstStateChangeReturn change_state(GstElement* element, GstStateChange transition
   return changed;
 }
 
-gboolean start(GstBaseTransform* trans) noexcept { return core_of(trans).start(); }
-
-gboolean stop(GstBaseTransform* trans) noexcept {
-  core_of(trans).stop();
-  return TRUE;
-}
-
 GstCaps* on_transform_caps(GstBaseTransform* trans, GstPadDirection direction, GstCaps* caps,
                            GstCaps* filter) noexcept {
   const TransformCore& core = core_of(trans);
   return transform_caps(core.traits(), direction, caps, filter, core.makes_dma_bufs()).release();
-}
-
-GstCaps* on_fixate_caps(GstBaseTransform* trans, GstPadDirection direction, GstCaps* caps,
-                        GstCaps* other_caps) noexcept {
-  if (direction != GST_PAD_SINK)
-    return gst_caps_fixate(other_caps);
-  return core_of(trans).fixate(caps, GstPtr<GstCaps>(other_caps)).release();
-}
-
-gboolean on_set_caps(GstBaseTransform* trans, GstCaps* sink_caps, GstCaps* src_caps) noexcept {
-  return core_of(trans).set_caps(sink_caps, src_caps);
-}
-
-gboolean on_transform_size(GstBaseTransform* trans, GstPadDirection direction, GstCaps* caps,
-                           gsize /*size*/, GstCaps* other_caps, gsize* other_size) noexcept {
-  const auto bytes = core_of(trans).other_size(direction, caps, other_caps);
-  *other_size = bytes.value_or(0);
-  return bytes.has_value();
 }
 
 gboolean on_propose_allocation(GstBaseTransform* trans, GstQuery* /*decide*/,
@@ -231,8 +198,8 @@ void configure_element(GstSimaaiTensorTransformClass* klass,
   klass->device_plan = description.device_plan;
   // GObject clears both in every class that installs properties of its own.
   auto* object_class = G_OBJECT_CLASS(klass);
-  object_class->set_property = set_property;
-  object_class->get_property = get_property;
+  object_class->set_property = Forward::set_property;
+  object_class->get_property = Forward::get_property;
   auto* element_class = GST_ELEMENT_CLASS(klass);
   gst_element_class_set_static_metadata(element_class, description.long_name, "Converter/Tensor",
                                         description.description, "SimaKernels developers");
@@ -266,18 +233,18 @@ static void gst_simaai_tensor_transform_constructed(GObject* object) {
 static void gst_simaai_tensor_transform_class_init(GstSimaaiTensorTransformClass* klass) {
   using namespace simaai::gst;
   auto* object_class = G_OBJECT_CLASS(klass);
-  object_class->set_property = set_property;
-  object_class->get_property = get_property;
+  object_class->set_property = Forward::set_property;
+  object_class->get_property = Forward::get_property;
   object_class->constructed = gst_simaai_tensor_transform_constructed;
   object_class->finalize = finalize;
   GST_ELEMENT_CLASS(klass)->change_state = change_state;
   auto* base = GST_BASE_TRANSFORM_CLASS(klass);
-  base->start = start;
-  base->stop = stop;
+  base->start = Forward::start;
+  base->stop = Forward::stop;
   base->transform_caps = on_transform_caps;
-  base->fixate_caps = on_fixate_caps;
-  base->set_caps = on_set_caps;
-  base->transform_size = on_transform_size;
+  base->fixate_caps = Forward::fixate_caps;
+  base->set_caps = Forward::set_caps;
+  base->transform_size = Forward::transform_size;
   base->propose_allocation = on_propose_allocation;
   base->decide_allocation = on_decide_allocation;
   base->transform_meta = on_transform_meta;

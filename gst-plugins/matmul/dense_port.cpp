@@ -171,6 +171,10 @@ std::variant<DenseSource, PortError> DenseSource::create(const TensorSpec& spec)
   return source;
 }
 
+bool DenseSource::copies(const std::byte* src) const noexcept {
+  return detess_ && !aligned(src, kTileAlignment);
+}
+
 const std::int8_t* DenseSource::read(const std::byte* src, std::string& reason) {
   if (dense_)
     return reinterpret_cast<const std::int8_t*>(src);
@@ -180,7 +184,7 @@ const std::int8_t* DenseSource::read(const std::byte* src, std::string& reason) 
       gather_runs(spec_, src, reinterpret_cast<std::byte*>(gathered_.data()));
     return gathered_.data();
   }
-  if (!aligned(src, kTileAlignment)) {
+  if (copies(src)) {
     std::byte* block = aligned_block(aligned_, needed_bytes_);
     std::memcpy(block, src, needed_bytes_);
     src = block;
@@ -227,8 +231,14 @@ std::variant<DenseTarget, PortError> DenseTarget::create(const TensorSpec& spec,
   return target;
 }
 
+bool DenseTarget::copies(const std::byte* dst) const noexcept {
+  if (tess_)
+    return !aligned(dst, kTileAlignment);
+  return dense_ && !aligned(dst, kernels::scalar_bytes(spec_.dtype));
+}
+
 std::byte* DenseTarget::stage(std::byte* dst) {
-  if (dense_ && aligned(dst, kernels::scalar_bytes(spec_.dtype)))
+  if (dense_ && !copies(dst))
     return dst;
   staged_.resize(bytes_ + 1);
   return staged_.data();
@@ -236,7 +246,7 @@ std::byte* DenseTarget::stage(std::byte* dst) {
 
 bool DenseTarget::write(std::byte* dst, std::string& reason) {
   if (dense_) {
-    if (!aligned(dst, kernels::scalar_bytes(spec_.dtype)))
+    if (copies(dst))
       std::memcpy(dst, staged_.data(), bytes_);
     return true;
   }
@@ -245,7 +255,7 @@ bool DenseTarget::write(std::byte* dst, std::string& reason) {
       scatter_runs(spec_, staged_.data(), dst);
     return true;
   }
-  const bool direct = aligned(dst, kTileAlignment);
+  const bool direct = !copies(dst);
   std::byte* to = direct ? dst : aligned_block(aligned_, needed_bytes_);
   const std::array inputs{kernels::ConstHostBuffer{staged_.data(), bytes_}};
   const std::array outputs{kernels::HostBuffer{to, needed_bytes_}};

@@ -27,6 +27,10 @@ public:
 
   /// Bytes that a buffer must hold.
   [[nodiscard]] std::uint64_t needed_bytes() const noexcept { return needed_bytes_; }
+  /// Whether elements are brought into another layout to be read.
+  [[nodiscard]] bool converts() const noexcept { return !dense_; }
+  /// Whether memory at this address is copied before it can be read.
+  [[nodiscard]] bool copies(const std::byte* src) const noexcept;
   /// The elements in row-major order: in `src` itself where they are dense there, else gathered.
   /// `src` holds needed_bytes(). Null with `reason` set where that failed.
   [[nodiscard]] const std::int8_t* read(const std::byte* src, std::string& reason);
@@ -51,6 +55,9 @@ public:
                                                                    std::optional<std::int8_t> fill);
 
   [[nodiscard]] std::uint64_t needed_bytes() const noexcept { return needed_bytes_; }
+  /// As in DenseSource.
+  [[nodiscard]] bool converts() const noexcept { return !dense_; }
+  [[nodiscard]] bool copies(const std::byte* dst) const noexcept;
   /// Where to put the elements in row-major order before write(): `dst` itself where it is dense
   /// and aligned, else memory of this object.
   [[nodiscard]] std::byte* stage(std::byte* dst);

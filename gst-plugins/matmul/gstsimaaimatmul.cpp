@@ -3,8 +3,9 @@
 #include "gstsimaaimatmul.h"
 
 #include <limits>
-#include <string_view>
 
+#include "common/meta_rule.h"
+#include "common/transform_trampolines.h"
 #include "matmul_core.h"
 #include "port_caps.h"
 
@@ -26,58 +27,8 @@ namespace {
 
 using namespace simaai::gst;
 
-enum Property : guint { PropWeights = 1, PropMultiplier, PropShift, PropChannelPadding };
-
-constexpr int kPaddingUnset = std::numeric_limits<std::int8_t>::min() - 1;
-
 MatmulCore& core_of(gpointer object) noexcept { return *GST_SIMAAI_MATMUL(object)->core; }
-
-void set_property(GObject* object, guint id, const GValue* value, GParamSpec* spec) noexcept {
-  const ObjectLock lock(object);
-  MatmulSettings& settings = core_of(object).settings();
-  switch (id) {
-  case PropWeights: {
-    const char* name = g_value_get_string(value);
-    settings.weights = name != nullptr ? name : "";
-    break;
-  }
-  case PropMultiplier:
-    settings.multiplier = g_value_get_int(value);
-    break;
-  case PropShift:
-    settings.shift = g_value_get_uint(value);
-    break;
-  case PropChannelPadding: {
-    const int padding = g_value_get_int(value);
-    settings.fill =
-        padding == kPaddingUnset ? std::nullopt : std::optional(static_cast<std::int8_t>(padding));
-    break;
-  }
-  default:
-    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
-  }
-}
-
-void get_property(GObject* object, guint id, GValue* value, GParamSpec* spec) noexcept {
-  const ObjectLock lock(object);
-  const MatmulSettings& settings = core_of(object).settings();
-  switch (id) {
-  case PropWeights:
-    g_value_set_string(value, settings.weights.c_str());
-    break;
-  case PropMultiplier:
-    g_value_set_int(value, settings.multiplier);
-    break;
-  case PropShift:
-    g_value_set_uint(value, settings.shift);
-    break;
-  case PropChannelPadding:
-    g_value_set_int(value, settings.fill ? int{*settings.fill} : kPaddingUnset);
-    break;
-  default:
-    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
-  }
-}
+using Forward = TransformTrampolines<core_of>;
 
 void finalize(GObject* object) noexcept {
   delete GST_SIMAAI_MATMUL(object)->core;
@@ -88,34 +39,9 @@ GstBaseTransformClass* base_class() noexcept {
   return GST_BASE_TRANSFORM_CLASS(gst_simaai_matmul_parent_class);
 }
 
-gboolean start(GstBaseTransform* trans) noexcept { return core_of(trans).start(); }
-
-gboolean stop(GstBaseTransform* trans) noexcept {
-  core_of(trans).stop();
-  return TRUE;
-}
-
 GstCaps* on_transform_caps(GstBaseTransform* trans, GstPadDirection direction, GstCaps* caps,
                            GstCaps* filter) noexcept {
   return core_of(trans).transform_caps(direction, caps, filter).release();
-}
-
-GstCaps* on_fixate_caps(GstBaseTransform* trans, GstPadDirection direction, GstCaps* caps,
-                        GstCaps* other_caps) noexcept {
-  if (direction != GST_PAD_SINK)
-    return gst_caps_fixate(other_caps);
-  return core_of(trans).fixate(caps, GstPtr<GstCaps>(other_caps)).release();
-}
-
-gboolean on_set_caps(GstBaseTransform* trans, GstCaps* sink_caps, GstCaps* src_caps) noexcept {
-  return core_of(trans).set_caps(sink_caps, src_caps);
-}
-
-gboolean on_transform_size(GstBaseTransform* trans, GstPadDirection direction, GstCaps* caps,
-                           gsize /*size*/, GstCaps* other_caps, gsize* other_size) noexcept {
-  const auto bytes = core_of(trans).other_size(direction, caps, other_caps);
-  *other_size = bytes.value_or(0);
-  return bytes.has_value();
 }
 
 gboolean on_decide_allocation(GstBaseTransform* trans, GstQuery* query) noexcept {
@@ -123,12 +49,9 @@ gboolean on_decide_allocation(GstBaseTransform* trans, GstQuery* query) noexcept
   return base_class()->decide_allocation(trans, query);
 }
 
-/// Passes every meta but those that describe a picture's memory.
 gboolean on_transform_meta(GstBaseTransform* /*trans*/, GstBuffer* /*output*/, GstMeta* meta,
                            GstBuffer* /*input*/) noexcept {
-  const std::string_view api = g_type_name(meta->info->api);
-  return api != "GstVideoMetaAPI" && api != "GstVideoCropMetaAPI" &&
-         !gst_meta_api_type_has_tag(meta->info->api, g_quark_from_static_string("memory"));
+  return meta_survives(meta->info);
 }
 
 gboolean on_sink_event(GstBaseTransform* trans, GstEvent* event) noexcept {
@@ -160,29 +83,31 @@ void install_properties(GObjectClass* klass) {
   const auto flags = static_cast<GParamFlags>(G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS |
                                               GST_PARAM_MUTABLE_READY);
   g_object_class_install_property(
-      klass, PropWeights,
+      klass, MatmulCore::PropWeights,
       g_param_spec_string("weights", "Weights",
                           "TGMX file with an R x C matrix; the last axis of the input is C, that "
                           "of the output R. Read when the element starts",
                           "", flags));
   g_object_class_install_property(
-      klass, PropMultiplier,
+      klass, MatmulCore::PropMultiplier,
       g_param_spec_int(
           "multiplier", "Multiplier",
           "Rescale of each sum to int8: (sum * multiplier + half) >> shift, saturated, "
           "a half upwards. 0: not set, the output is the int32 sums",
           G_MININT, G_MAXINT, 0, flags));
-  g_object_class_install_property(klass, PropShift,
+  g_object_class_install_property(klass, MatmulCore::PropShift,
                                   g_param_spec_uint("shift", "Shift", "Right shift of the rescale",
                                                     0, simaai::kernels::matrix::Requant::kMaxShift,
                                                     0, flags));
   g_object_class_install_property(
-      klass, PropChannelPadding,
+      klass, MatmulCore::PropChannelPadding,
       g_param_spec_int("int8-channel-padding", "Channel padding of int8",
                        "Raw byte (-128 to 127) that fills the channel padding of a tiled output "
                        "with channel-storage pad16; -129: not set",
-                       kPaddingUnset, std::numeric_limits<std::int8_t>::max(), kPaddingUnset,
-                       flags));
+                       MatmulCore::kPaddingUnset, std::numeric_limits<std::int8_t>::max(),
+                       MatmulCore::kPaddingUnset, flags));
+  install_zero_copy_property(klass, MatmulCore::PropRequireZeroCopy);
+  install_stats_property(klass, MatmulCore::PropStats);
 }
 
 void add_templates(GstElementClass* klass) {
@@ -200,8 +125,8 @@ void add_templates(GstElementClass* klass) {
 
 static void gst_simaai_matmul_class_init(GstSimaaiMatmulClass* klass) {
   auto* object_class = G_OBJECT_CLASS(klass);
-  object_class->set_property = set_property;
-  object_class->get_property = get_property;
+  object_class->set_property = Forward::set_property;
+  object_class->get_property = Forward::get_property;
   object_class->finalize = finalize;
   install_properties(object_class);
 
@@ -214,12 +139,12 @@ static void gst_simaai_matmul_class_init(GstSimaaiMatmulClass* klass) {
   add_templates(element_class);
 
   auto* base = GST_BASE_TRANSFORM_CLASS(klass);
-  base->start = start;
-  base->stop = stop;
+  base->start = Forward::start;
+  base->stop = Forward::stop;
   base->transform_caps = on_transform_caps;
-  base->fixate_caps = on_fixate_caps;
-  base->set_caps = on_set_caps;
-  base->transform_size = on_transform_size;
+  base->fixate_caps = Forward::fixate_caps;
+  base->set_caps = Forward::set_caps;
+  base->transform_size = Forward::transform_size;
   base->decide_allocation = on_decide_allocation;
   base->transform_meta = on_transform_meta;
   base->sink_event = on_sink_event;

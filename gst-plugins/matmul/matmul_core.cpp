@@ -31,6 +31,61 @@ MatmulSettings MatmulCore::copy_settings() const {
   return settings_;
 }
 
+bool MatmulCore::set_property(guint id, const GValue* value) {
+  const ObjectLock lock(element_);
+  switch (id) {
+  case PropWeights: {
+    const char* name = g_value_get_string(value);
+    settings_.weights = name != nullptr ? name : "";
+    return true;
+  }
+  case PropMultiplier:
+    settings_.multiplier = g_value_get_int(value);
+    return true;
+  case PropShift:
+    settings_.shift = g_value_get_uint(value);
+    return true;
+  case PropChannelPadding: {
+    const int padding = g_value_get_int(value);
+    settings_.fill =
+        padding == kPaddingUnset ? std::nullopt : std::optional(static_cast<std::int8_t>(padding));
+    return true;
+  }
+  case PropRequireZeroCopy:
+    settings_.require_zero_copy = g_value_get_boolean(value) != FALSE;
+    return true;
+  default: // an id, not an enumerator: GObject passes any number
+    return false;
+  }
+}
+
+bool MatmulCore::get_property(guint id, GValue* value) const {
+  if (id == PropStats) {
+    g_value_take_boxed(value, stats_.structure());
+    return true;
+  }
+  const ObjectLock lock(element_);
+  switch (id) {
+  case PropWeights:
+    g_value_set_string(value, settings_.weights.c_str());
+    return true;
+  case PropMultiplier:
+    g_value_set_int(value, settings_.multiplier);
+    return true;
+  case PropShift:
+    g_value_set_uint(value, settings_.shift);
+    return true;
+  case PropChannelPadding:
+    g_value_set_int(value, settings_.fill ? int{*settings_.fill} : kPaddingUnset);
+    return true;
+  case PropRequireZeroCopy:
+    g_value_set_boolean(value, settings_.require_zero_copy);
+    return true;
+  default:
+    return false;
+  }
+}
+
 bool MatmulCore::start() {
   const MatmulSettings now = copy_settings();
   Report report;
@@ -48,6 +103,8 @@ bool MatmulCore::start() {
   }
   refused_sink_caps_.reset();
   refused_src_caps_.reset();
+  stats_.reset();
+  require_zero_copy_ = now.require_zero_copy;
   auto weights = std::make_shared<const matrix::DynMatrix>(std::move(read).value());
   const ObjectLock lock(element_);
   weights_ = std::move(weights);
@@ -216,7 +273,28 @@ bool MatmulCore::check_input(GstBuffer* buffer) {
   return false;
 }
 
+bool MatmulCore::allow_copies(bool input_split, bool output_split, const std::byte* src,
+                              const std::byte* dst) {
+  const auto allow = [this](const char* port, const char* why, std::uint64_t bytes) {
+    return stats_.allow_copy(GST_ELEMENT_CAST(element_), port, why, bytes, require_zero_copy_);
+  };
+  if (input_split && !allow("input", kSeveralMemories, plan_->input_bytes()))
+    return false;
+  if (output_split && !allow("output", kSeveralMemories, plan_->output_bytes()))
+    return false;
+  if (plan_->source().copies(src) && !allow("input", kMisaligned, plan_->input_bytes()))
+    return false;
+  if (plan_->target().copies(dst) && !allow("output", kMisaligned, plan_->output_bytes()))
+    return false;
+  if (plan_->source().converts())
+    stats_.count_conversion();
+  if (plan_->target().converts())
+    stats_.count_conversion();
+  return true;
+}
+
 GstFlowReturn MatmulCore::transform(GstBuffer* input, GstBuffer* output) {
+  const auto begun = std::chrono::steady_clock::now();
   Report report;
   report.needed_bytes = plan_->output_bytes();
   report.found_bytes = gst_buffer_get_size(output);
@@ -227,14 +305,21 @@ GstFlowReturn MatmulCore::transform(GstBuffer* input, GstBuffer* output) {
   }
   // A pool of downstream may hand out larger buffers.
   gst_buffer_set_size(output, static_cast<gssize>(*report.needed_bytes));
+  // Mapping merges memories, so they are counted before.
+  const bool input_split = gst_buffer_n_memory(input) > 1;
+  const bool output_split = gst_buffer_n_memory(output) > 1;
   BufferMap src(input, GST_MAP_READ);
   BufferMap dst(output, GST_MAP_WRITE);
   if (!src || !dst)
     report.reason = "a buffer cannot be mapped";
+  else if (!allow_copies(input_split, output_split, src.data(), dst.data()))
+    return GST_FLOW_ERROR;
   else
     report.reason = plan_->execute(src.data(), dst.data());
-  if (report.reason.empty())
+  if (report.reason.empty()) {
+    stats_.count_frame(plan_->input_bytes(), plan_->output_bytes(), begun);
     return GST_FLOW_OK;
+  }
   post_error(GST_ELEMENT_CAST(element_), ErrorKind::Data, report);
   return GST_FLOW_ERROR;
 }

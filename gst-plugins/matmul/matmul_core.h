@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -13,6 +14,7 @@
 #include "common/errors.h"
 #include "common/gst_ptr.h"
 #include "matmul_plan.h"
+#include "matrix_stats.h"
 
 namespace simaai::gst {
 
@@ -22,6 +24,7 @@ struct MatmulSettings {
   int multiplier = 0;  ///< 0: not set, the output is int32
   unsigned shift = 0;
   std::optional<std::int8_t> fill;
+  bool require_zero_copy = false;
 };
 
 /// State of one element. Caps queries may come from any thread; all else is the streaming thread's
@@ -30,8 +33,19 @@ class MatmulCore {
 public:
   explicit MatmulCore(GstBaseTransform* element) noexcept : element_(element) {}
 
-  /// The caller holds the object lock.
-  [[nodiscard]] MatmulSettings& settings() noexcept { return settings_; }
+  enum Property : guint {
+    PropWeights = 1,
+    PropMultiplier,
+    PropShift,
+    PropChannelPadding,
+    PropRequireZeroCopy,
+    PropStats,
+  };
+  /// Value of int8-channel-padding that means "not set".
+  static constexpr int kPaddingUnset = std::numeric_limits<std::int8_t>::min() - 1;
+  /// Both return false for an unknown property.
+  [[nodiscard]] bool set_property(guint id, const GValue* value);
+  [[nodiscard]] bool get_property(guint id, GValue* value) const;
 
   /// Reads the weights; posts an error and returns false where that fails.
   [[nodiscard]] bool start();
@@ -57,6 +71,10 @@ private:
   [[nodiscard]] MatmulSettings copy_settings() const;
   [[nodiscard]] std::variant<MatmulPlan, PortError> make_plan(const GstCaps* sink_caps,
                                                               const GstCaps* src_caps) const;
+  /// Counts what buffers at these addresses need; false, with an error posted, where they must not be
+  /// copied.
+  [[nodiscard]] bool allow_copies(bool input_split, bool output_split, const std::byte* src,
+                                  const std::byte* dst);
   void report_caps(std::string reason, const GstCaps* sink_caps, const GstCaps* src_caps);
 
   GstBaseTransform* element_;
@@ -66,6 +84,8 @@ private:
   std::optional<MatmulPlan> plan_;
   GstPtr<GstCaps> sink_caps_; ///< of the plan
   GstPtr<GstCaps> src_caps_;
+  MatrixStats stats_;
+  bool require_zero_copy_ = false; ///< copy of the setting, taken at start
   bool reported_ = false;
   GstPtr<GstCaps> refused_sink_caps_;
   GstPtr<GstCaps> refused_src_caps_;

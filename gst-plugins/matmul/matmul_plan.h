@@ -29,6 +29,8 @@ public:
 
   [[nodiscard]] std::uint64_t input_bytes() const noexcept { return source_.needed_bytes(); }
   [[nodiscard]] std::uint64_t output_bytes() const noexcept { return target_.needed_bytes(); }
+  [[nodiscard]] const DenseSource& source() const noexcept { return source_; }
+  [[nodiscard]] const DenseTarget& target() const noexcept { return target_; }
   /// The buffers hold input_bytes() and output_bytes(). Returns why it failed; empty on success.
   [[nodiscard]] std::string execute(const std::byte* src, std::byte* dst);
 

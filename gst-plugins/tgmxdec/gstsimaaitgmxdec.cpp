@@ -2,6 +2,7 @@
 // simaaitgmxdec: lays each matrix of a stream out as downstream wants it.
 #include "gstsimaaitgmxdec.h"
 
+#include <chrono>
 #include <cstring>
 #include <limits>
 #include <optional>
@@ -9,6 +10,7 @@
 #include "common/caps_spec.h"
 #include "common/errors.h"
 #include "matmul/dense_port.h"
+#include "matmul/matrix_stats.h"
 #include "matmul/port_caps.h"
 #include "tgmx_reader.h"
 
@@ -27,6 +29,7 @@ struct DecoderState {
   std::optional<DenseTarget> target; ///< of the caps that were sent
   std::size_t rows = 0;
   std::size_t cols = 0;
+  MatrixStats stats;
   bool segment_sent = false;
   GstPtr<GstEvent> segment; ///< waits for caps, which come first
 };
@@ -49,7 +52,7 @@ GST_ELEMENT_REGISTER_DEFINE_WITH_CODE(simaaitgmxdec, "simaaitgmxdec", GST_RANK_N
 
 namespace {
 
-enum Property : guint { PropChannelPadding = 1 };
+enum Property : guint { PropChannelPadding = 1, PropStats };
 
 constexpr int kPaddingUnset = std::numeric_limits<std::int8_t>::min() - 1;
 
@@ -119,9 +122,10 @@ void send_segment(GstSimaaiTgmxDec* self) {
   gst_pad_push_event(self->src, state.segment.release());
 }
 
-GstFlowReturn push_matrix(GstSimaaiTgmxDec* self, const matrix::DynMatrix& decoded,
-                          GstClockTime pts) {
+GstFlowReturn push_matrix(GstSimaaiTgmxDec* self, const TgmxStep& step,
+                          std::chrono::steady_clock::time_point begun) {
   DecoderState& state = *self->state;
+  const matrix::DynMatrix& decoded = *step.matrix;
   const bool changed = !state.target || decoded.rows() != state.rows ||
                        decoded.cols() != state.cols || gst_pad_check_reconfigure(self->src);
   if (changed && !negotiate(self, decoded.rows(), decoded.cols()))
@@ -146,7 +150,13 @@ GstFlowReturn push_matrix(GstSimaaiTgmxDec* self, const matrix::DynMatrix& decod
     fail(self, ErrorKind::Data, reason);
     return GST_FLOW_ERROR;
   }
-  GST_BUFFER_PTS(buffer.get()) = pts;
+  GST_BUFFER_PTS(buffer.get()) = step.pts;
+  if (step.gathered)
+    state.stats.count_copy();
+  if (state.target->converts())
+    state.stats.count_conversion();
+  state.stats.count_frame(matrix::encoded_bytes(decoded.rows(), decoded.cols()),
+                          state.target->needed_bytes(), begun);
   return gst_pad_push(self->src, buffer.release());
 }
 
@@ -155,6 +165,7 @@ GstFlowReturn chain(GstPad* /*pad*/, GstObject* parent, GstBuffer* buffer) noexc
   TgmxReader& reader = self->state->reader;
   reader.push(buffer);
   while (true) {
+    const auto begun = std::chrono::steady_clock::now();
     const TgmxStep step = reader.next();
     switch (step.kind) {
     case TgmxStep::NeedsMore:
@@ -163,7 +174,7 @@ GstFlowReturn chain(GstPad* /*pad*/, GstObject* parent, GstBuffer* buffer) noexc
       fail(self, ErrorKind::Data, "the stream is refused: " + step.reason);
       return GST_FLOW_ERROR;
     case TgmxStep::Matrix:
-      if (const GstFlowReturn flow = push_matrix(self, *step.matrix, step.pts); flow != GST_FLOW_OK)
+      if (const GstFlowReturn flow = push_matrix(self, step, begun); flow != GST_FLOW_OK)
         return flow;
       break;
     }
@@ -206,6 +217,8 @@ gboolean sink_event(GstPad* pad, GstObject* parent, GstEvent* event) noexcept {
 }
 
 GstStateChangeReturn change_state(GstElement* element, GstStateChange transition) noexcept {
+  if (transition == GST_STATE_CHANGE_READY_TO_PAUSED)
+    GST_SIMAAI_TGMX_DEC(element)->state->stats.reset();
   const GstStateChangeReturn result =
       GST_ELEMENT_CLASS(gst_simaai_tgmx_dec_parent_class)->change_state(element, transition);
   if (transition == GST_STATE_CHANGE_PAUSED_TO_READY) {
@@ -230,6 +243,10 @@ void set_property(GObject* object, guint id, const GValue* value, GParamSpec* sp
 }
 
 void get_property(GObject* object, guint id, GValue* value, GParamSpec* spec) noexcept {
+  if (id == PropStats) {
+    g_value_take_boxed(value, GST_SIMAAI_TGMX_DEC(object)->state->stats.structure());
+    return;
+  }
   if (id != PropChannelPadding) {
     G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
     return;
@@ -262,6 +279,7 @@ static void gst_simaai_tgmx_dec_class_init(GstSimaaiTgmxDecClass* klass) {
                        kPaddingUnset, std::numeric_limits<std::int8_t>::max(), kPaddingUnset,
                        static_cast<GParamFlags>(G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS |
                                                 GST_PARAM_MUTABLE_READY)));
+  install_stats_property(object_class, PropStats);
 
   auto* element_class = GST_ELEMENT_CLASS(klass);
   element_class->change_state = change_state;

@@ -24,6 +24,7 @@ TgmxStep TgmxReader::next() {
   if (left() < bytes)
     return step;
   step.pts = gst_adapter_prev_pts(adapter_, nullptr);
+  step.gathered = gst_adapter_available_fast(adapter_) < bytes;
   const auto* stream = static_cast<const std::byte*>(gst_adapter_map(adapter_, bytes));
   auto decoded = matrix::DynMatrix::decode({stream, bytes}, matrix::DynOrder::RowMajor);
   gst_adapter_unmap(adapter_);

@@ -22,6 +22,7 @@ struct TgmxStep {
   Kind kind = NeedsMore;
   std::optional<kernels::matrix::DynMatrix> matrix{};
   GstClockTime pts = GST_CLOCK_TIME_NONE; ///< of the buffer that the matrix started in
+  bool gathered = false;                  ///< the bytes came in several memories
   std::string reason{};
 };
 

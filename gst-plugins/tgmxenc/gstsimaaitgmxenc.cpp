@@ -2,6 +2,7 @@
 // simaaitgmxenc: a tensor of any layout becomes coordinates and values.
 #include "gstsimaaitgmxenc.h"
 
+#include <chrono>
 #include <optional>
 
 #include <simaai/kernels/matrix/dyn_matrix.h>
@@ -10,6 +11,7 @@
 #include "common/errors.h"
 #include "common/gst_ptr.h"
 #include "matmul/dense_port.h"
+#include "matmul/matrix_stats.h"
 #include "matmul/port_caps.h"
 
 GST_DEBUG_CATEGORY_STATIC(gst_simaai_tgmx_enc_debug);
@@ -27,11 +29,18 @@ struct Encoder {
   std::size_t cols;
 };
 
+struct EncoderState {
+  bool require_zero_copy = false; ///< object lock
+  std::optional<Encoder> encoder;
+  bool forbids_copies = false; ///< copy of the setting, taken at start
+  MatrixStats stats;
+};
+
 } // namespace
 
 struct _GstSimaaiTgmxEnc {
   GstBaseTransform parent;
-  std::optional<Encoder>* encoder;
+  EncoderState* state;
 };
 
 #define gst_simaai_tgmx_enc_parent_class parent_class
@@ -45,8 +54,33 @@ namespace {
 
 constexpr const char* kTgmxCaps = "application/x-tgmx";
 
-std::optional<Encoder>& encoder_of(gpointer object) noexcept {
-  return *GST_SIMAAI_TGMX_ENC(object)->encoder;
+enum Property : guint { PropRequireZeroCopy = 1, PropStats };
+
+EncoderState& state_of(gpointer object) noexcept { return *GST_SIMAAI_TGMX_ENC(object)->state; }
+std::optional<Encoder>& encoder_of(gpointer object) noexcept { return state_of(object).encoder; }
+
+void set_property(GObject* object, guint id, const GValue* value, GParamSpec* spec) noexcept {
+  if (id != PropRequireZeroCopy) {
+    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
+    return;
+  }
+  const ObjectLock lock(object);
+  state_of(object).require_zero_copy = g_value_get_boolean(value) != FALSE;
+}
+
+void get_property(GObject* object, guint id, GValue* value, GParamSpec* spec) noexcept {
+  switch (id) {
+  case PropRequireZeroCopy: {
+    const ObjectLock lock(object);
+    g_value_set_boolean(value, state_of(object).require_zero_copy);
+    break;
+  }
+  case PropStats:
+    g_value_take_boxed(value, state_of(object).stats.structure());
+    break;
+  default:
+    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
+  }
 }
 
 void fail(gpointer object, ErrorKind kind, std::string reason, const GstCaps* caps) {
@@ -124,27 +158,39 @@ std::string encode(Encoder& encoder, const std::byte* src, std::span<std::byte> 
 }
 
 GstFlowReturn on_transform(GstBaseTransform* trans, GstBuffer* input, GstBuffer* output) noexcept {
-  Encoder& encoder = *encoder_of(trans);
+  const auto begun = std::chrono::steady_clock::now();
+  EncoderState& state = state_of(trans);
+  Encoder& encoder = *state.encoder;
   const std::size_t needed = matrix::encoded_bytes(encoder.rows, encoder.cols);
   if (gst_buffer_get_size(output) < needed) {
     fail(trans, ErrorKind::Data, "output buffer is shorter than the stream", nullptr);
     return GST_FLOW_ERROR;
   }
   gst_buffer_set_size(output, static_cast<gssize>(needed)); // a pool may hand out larger ones
-  GstMapInfo src;
-  GstMapInfo dst;
-  if (gst_buffer_map(input, &src, GST_MAP_READ) == FALSE)
-    return GST_FLOW_ERROR;
-  if (gst_buffer_map(output, &dst, GST_MAP_WRITE) == FALSE) {
-    gst_buffer_unmap(input, &src);
+  // Mapping merges memories, so they are counted before.
+  const char* split = gst_buffer_n_memory(input) > 1    ? "input"
+                      : gst_buffer_n_memory(output) > 1 ? "output"
+                                                        : nullptr;
+  const std::uint64_t taken = encoder.source.needed_bytes();
+  BufferMap src(input, GST_MAP_READ);
+  BufferMap dst(output, GST_MAP_WRITE);
+  if (!src || !dst) {
+    fail(trans, ErrorKind::Data, "a buffer cannot be mapped", nullptr);
     return GST_FLOW_ERROR;
   }
-  const std::string reason = encode(encoder, reinterpret_cast<const std::byte*>(src.data),
-                                    {reinterpret_cast<std::byte*>(dst.data), dst.size});
-  gst_buffer_unmap(output, &dst);
-  gst_buffer_unmap(input, &src);
-  if (reason.empty())
+  const auto allow = [&](const char* port, const char* why) {
+    return state.stats.allow_copy(GST_ELEMENT_CAST(trans), port, why, taken, state.forbids_copies);
+  };
+  if ((split != nullptr && !allow(split, kSeveralMemories)) ||
+      (encoder.source.copies(src.data()) && !allow("input", kMisaligned)))
+    return GST_FLOW_ERROR;
+  if (encoder.source.converts())
+    state.stats.count_conversion();
+  const std::string reason = encode(encoder, src.data(), {dst.data(), needed});
+  if (reason.empty()) {
+    state.stats.count_frame(taken, needed, begun);
     return GST_FLOW_OK;
+  }
   fail(trans, ErrorKind::Data, reason, nullptr);
   return GST_FLOW_ERROR;
 }
@@ -164,13 +210,21 @@ GstFlowReturn on_submit_input_buffer(GstBaseTransform* trans, gboolean is_discon
   return GST_FLOW_ERROR;
 }
 
+gboolean on_start(GstBaseTransform* trans) noexcept {
+  EncoderState& state = state_of(trans);
+  state.stats.reset();
+  const ObjectLock lock(trans);
+  state.forbids_copies = state.require_zero_copy;
+  return TRUE;
+}
+
 gboolean on_stop(GstBaseTransform* trans) noexcept {
   encoder_of(trans).reset();
   return TRUE;
 }
 
 void finalize(GObject* object) noexcept {
-  delete GST_SIMAAI_TGMX_ENC(object)->encoder;
+  delete GST_SIMAAI_TGMX_ENC(object)->state;
   G_OBJECT_CLASS(gst_simaai_tgmx_enc_parent_class)->finalize(object);
 }
 
@@ -180,7 +234,12 @@ GstStaticPadTemplate src_template =
 } // namespace
 
 static void gst_simaai_tgmx_enc_class_init(GstSimaaiTgmxEncClass* klass) {
-  G_OBJECT_CLASS(klass)->finalize = finalize;
+  auto* object_class = G_OBJECT_CLASS(klass);
+  object_class->set_property = set_property;
+  object_class->get_property = get_property;
+  object_class->finalize = finalize;
+  install_zero_copy_property(object_class, PropRequireZeroCopy);
+  install_stats_property(object_class, PropStats);
   auto* element_class = GST_ELEMENT_CLASS(klass);
   gst_element_class_set_static_metadata(
       element_class, "TGMX encoder", "Codec/Encoder/Tensor",
@@ -198,10 +257,11 @@ static void gst_simaai_tgmx_enc_class_init(GstSimaaiTgmxEncClass* klass) {
   base->transform_size = on_transform_size;
   base->submit_input_buffer = on_submit_input_buffer;
   base->transform = on_transform;
+  base->start = on_start;
   base->stop = on_stop;
 }
 
 static void gst_simaai_tgmx_enc_init(GstSimaaiTgmxEnc* self) {
-  self->encoder = new std::optional<Encoder>();
+  self->state = new EncoderState();
   gst_base_transform_set_prefer_passthrough(GST_BASE_TRANSFORM(self), FALSE);
 }

@@ -138,6 +138,71 @@ TEST_F(MatmulTest, MemoryAtAnyAddressAndInSeveralPieces) {
   EXPECT_EQ(logical(harness.pull(), {kProductShape, DType::Int32, Contiguous{}}), sums_);
 }
 
+const Layout kTiles = tiled({-1, 1, 2, 3}, {1, 4, 3, 16}, kCompact);
+
+/// The bytes in two memories.
+simaai::gst::GstPtr<GstBuffer> pieces_of(const Bytes& bytes) {
+  auto pieces = buffer_of(Bytes(bytes.begin(), bytes.begin() + 333));
+  pieces.reset(gst_buffer_append(pieces.release(),
+                                 buffer_of(Bytes(bytes.begin() + 333, bytes.end())).release()));
+  return pieces;
+}
+
+TEST_F(MatmulTest, StatsTellCopiesFromConversions) {
+  ElementHarness dense("simaaimatmul", {{"weights", file_.path().c_str()}});
+  ASSERT_TRUE(dense.send_caps(caps_of({kShape, DType::Int8, Contiguous{}})));
+  for (int n = 0; n < 3; ++n)
+    ASSERT_EQ(dense.push(physical(input_, Contiguous{})), GST_FLOW_OK);
+  EXPECT_EQ(dense.stat("frames"), 3U);
+  EXPECT_EQ(dense.stat("bytes-in"), 3U * 2 * 9 * 7 * 17);
+  EXPECT_EQ(dense.stat("bytes-out"), 3U * 2 * 9 * 7 * 5 * 4);
+  EXPECT_EQ(dense.stat("copies"), 0U);
+  EXPECT_EQ(dense.stat("conversions"), 0U);
+  EXPECT_GT(dense.stat("max-ns"), 0U);
+  EXPECT_LE(dense.stat("p50-ns"), dense.stat("max-ns"));
+
+  ElementHarness tiles("simaaimatmul", {{"weights", file_.path().c_str()}});
+  const Bytes bytes = physical(input_, kTiles, kNoise);
+  ASSERT_TRUE(tiles.send_caps(caps_of({kShape, DType::Int8, kTiles})));
+  ASSERT_EQ(tiles.push(buffer_of(bytes, 0)), GST_FLOW_OK);
+  EXPECT_EQ(tiles.stat("conversions"), 1U);
+  EXPECT_EQ(tiles.stat("copies"), 0U);
+  ASSERT_EQ(tiles.push(buffer_of(bytes, 1)), GST_FLOW_OK);
+  EXPECT_EQ(tiles.stat("conversions"), 2U);
+  EXPECT_EQ(tiles.stat("copies"), 1U);
+  ASSERT_EQ(tiles.push(pieces_of(bytes)), GST_FLOW_OK);
+  EXPECT_GE(tiles.stat("copies"), 2U);
+  EXPECT_EQ(tiles.stat("frames"), 3U);
+  std::size_t notices = 0;
+  for (const auto& message : tiles.take_messages())
+    notices += gst_message_has_name(message.get(), "simaai-copy") ? 1U : 0U;
+  EXPECT_EQ(notices, 1U); // the first copy is announced, no other
+}
+
+TEST_F(MatmulTest, RequireZeroCopyRefusesCopiesAndNotConversions) {
+  const Bytes bytes = physical(input_, kTiles, kNoise);
+  struct Attempt {
+    simaai::gst::GstPtr<GstBuffer> buffer;
+    const char* reason;
+  };
+  Attempt attempts[] = {{buffer_of(bytes, 1), "misaligned memory"},
+                        {pieces_of(bytes), "several memories"}};
+  for (Attempt& attempt : attempts) {
+    ElementHarness harness("simaaimatmul",
+                           {{"weights", file_.path().c_str()}, {"require-zero-copy", "true"}});
+    ASSERT_TRUE(harness.send_caps(caps_of({kShape, DType::Int8, kTiles})));
+    ASSERT_EQ(harness.push(buffer_of(bytes, 0)), GST_FLOW_OK);
+    EXPECT_EQ(logical(harness.pull(), {kProductShape, DType::Int32, Contiguous{}}), sums_);
+    EXPECT_EQ(harness.push(std::move(attempt.buffer)), GST_FLOW_ERROR);
+    const auto errors = harness.take_errors();
+    ASSERT_EQ(errors.size(), 1U);
+    EXPECT_TRUE(mentions(errors.front(), {"input buffer", attempt.reason, "require-zero-copy"}))
+        << errors.front();
+    EXPECT_EQ(harness.stat("frames"), 1U);
+    EXPECT_EQ(harness.stat("copies"), 0U);
+  }
+}
+
 TEST_F(MatmulTest, LargerBuffersOfDownstreamAreCutToTheTensor) {
   ElementHarness harness("simaaimatmul", {{"weights", file_.path().c_str()}});
   const TensorSpec output{kProductShape, DType::Int32, Contiguous{}};

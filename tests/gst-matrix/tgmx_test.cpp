@@ -58,6 +58,24 @@ TEST(TgmxEnc, RefusesWhatIsNoMatrix) {
   EXPECT_TRUE(mentions(refusal({{0, 3}, DType::Int8, Contiguous{}}), {"11172", "found 0"}));
 }
 
+TEST(TgmxEnc, StatsAndRequireZeroCopy) {
+  const oracle::Tensor tensor = oracle::random_tensor(kShape, DType::Int8, 86);
+  const Bytes bytes = physical(tensor, kLayouts[3], 0x5A);
+  ElementHarness harness("simaaitgmxenc");
+  ASSERT_TRUE(harness.send_caps(caps_of({kShape, DType::Int8, kLayouts[3]})));
+  ASSERT_EQ(harness.push(buffer_of(bytes, 0)), GST_FLOW_OK);
+  ASSERT_EQ(harness.push(buffer_of(bytes, 1)), GST_FLOW_OK);
+  EXPECT_EQ(harness.stat("frames"), 2U);
+  EXPECT_EQ(harness.stat("bytes-out"), 2U * (9 + 5 * 19 * 37));
+  EXPECT_EQ(harness.stat("conversions"), 2U);
+  EXPECT_EQ(harness.stat("copies"), 1U);
+  ElementHarness strict("simaaitgmxenc", {{"require-zero-copy", "true"}});
+  ASSERT_TRUE(strict.send_caps(caps_of({kShape, DType::Int8, kLayouts[3]})));
+  ASSERT_EQ(strict.push(buffer_of(bytes, 0)), GST_FLOW_OK);
+  EXPECT_EQ(strict.push(buffer_of(bytes, 1)), GST_FLOW_ERROR);
+  EXPECT_TRUE(mentions(strict.take_errors().at(0), {"input buffer", "require-zero-copy"}));
+}
+
 TEST(TgmxEnc, RefusesAShortBuffer) {
   ElementHarness harness("simaaitgmxenc");
   ASSERT_TRUE(harness.send_caps(caps_of({kShape, DType::Int8, Contiguous{}})));
@@ -95,6 +113,20 @@ TEST(TgmxDec, EveryLayoutFromPiecesOfAnyLength) {
       EXPECT_EQ(harness.pull(), physical(second, layout, 0xFD, 0));
       EXPECT_TRUE(harness.take_errors().empty());
     }
+}
+
+TEST(TgmxDec, StatsCountMatrices) {
+  const Bytes stream = reference::wire({{1, -2, 3}, {4, 5, -6}});
+  ElementHarness harness("simaaitgmxdec");
+  ASSERT_TRUE(harness.send_caps("application/x-tgmx"));
+  ASSERT_EQ(harness.push(stream), GST_FLOW_OK);
+  EXPECT_EQ(harness.stat("copies"), 0U);
+  ASSERT_EQ(harness.push(Bytes(stream.begin(), stream.begin() + 20)), GST_FLOW_OK);
+  ASSERT_EQ(harness.push(Bytes(stream.begin() + 20, stream.end())), GST_FLOW_OK);
+  EXPECT_EQ(harness.stat("frames"), 2U);
+  EXPECT_EQ(harness.stat("bytes-in"), 2U * 39);
+  EXPECT_EQ(harness.stat("bytes-out"), 2U * 6);
+  EXPECT_EQ(harness.stat("copies"), 1U); // the matrix that came in two pieces
 }
 
 TEST(TgmxDec, AnotherShapeIsNegotiatedAnew) {
