@@ -161,7 +161,9 @@ def main():
         print(line)
     judged = [row.judge()[0] for row in rows]
     below = judged.count("BELOW")
-    print(f"\n{len(rows)} cases, {judged.count('ok') + below} with a judged floor, {below} below it; "
+    bounded = judged.count("roofline")
+    print(f"\n{len(rows)} cases, {judged.count('ok') + below + bounded} with a judged floor, {below} below it, "
+          f"{bounded} below it at the roofline; "
           f"ratios are peer time / our time at level {context.get('level')}: median, least-most of "
           f"{context.get('rounds')} rounds")
     for row in rows:

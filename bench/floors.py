@@ -4,6 +4,7 @@ import dataclasses
 import re
 
 LEAST_TRAFFIC = 64 * 1024  # bytes read and written a call, below which only the time of a call counts
+ROOFLINE = 0.90  # of the bandwidth of the machine for as many bytes read and written; a peer that has it, too, cannot be beaten
 
 
 @dataclasses.dataclass(frozen=True)
@@ -88,8 +89,14 @@ class Row:
             return False
         return bool(floor.most_ns) or self.traffic >= LEAST_TRAFFIC
 
+    def at_roofline(self):
+        """Whether a dense case moves its bytes at the speed of the better roofline: no peer's figure says more then."""
+        roofline = self.ratio("best_shaped")
+        return "/dense/" in self.case and roofline is not None and roofline[0] >= ROOFLINE
+
     def judge(self):
-        """('', []) without a floor, ('ok', remarks), ('BELOW', reasons) or ('not judged', reasons)."""
+        """('', []) without a floor, ('ok', remarks), ('roofline', reasons) where a floor is missed at the bandwidth of the
+        machine, ('BELOW', reasons) or ('not judged', reasons)."""
         below, unknown, held = [], [], False
         for part in parts():
             if not self.applies(part.floor):
@@ -102,7 +109,7 @@ class Row:
             else:
                 below.append(part.text(value))
         if below:
-            return "BELOW", below
+            return "roofline" if self.at_roofline() and all("best_shaped" not in reason for reason in below) else "BELOW", below
         if held:
             return "ok", unknown
         return ("not judged" if unknown else ""), unknown
@@ -139,12 +146,16 @@ class Part:
         if not judged:
             return "not judged here", "; ".join(reasons) or "no such case was measured"
         ascending = sorted(judged, key=lambda pair: pair[0], reverse=not self.peer)
-        below = sum(not self.holds(value) for value, _ in judged)
+        missed = [row for value, row in judged if not self.holds(value)]
+        bounded = sum(row.at_roofline() for row in missed) if self.peer and self.peer != "best_shaped" else 0
+        below = len(missed) - bounded
         unit = "" if self.peer else " ns"
         text = f"worst {ascending[0][0]:.2f}{unit} ({ascending[0][1].case}), middle {ascending[len(ascending) // 2][0]:.2f}{unit}"
         if len(judged) < len(rows):
             text += f"; {len(rows) - len(judged)} not judged: {'; '.join(reasons)}"
-        return (f"BELOW in {below} of {len(judged)}" if below else f"holds in {len(judged)}"), text
+        if bounded:
+            text += f"; {bounded} below it at the roofline"
+        return (f"BELOW in {below} of {len(judged)}" if below else f"holds in {len(judged) - bounded}"), text
 
 
 def parts():

@@ -51,6 +51,13 @@ class Judgement(unittest.TestCase):
         self.check("BELOW", "plain 2.900 < 3.00", row("tess/x/i8-i8/pad16/planar/hot", plain=2.9, memcpy=0.01))
         self.check("", "", row("tess/x/i8-i8/pad16/pitched/hot", plain=0.1))
 
+    def test_no_peer_is_asked_for_more_than_the_roofline(self):
+        case = "detess/x/bf16-bf16/pad16/dense/hot"
+        self.check("roofline", "onednn 1.000 < 1.50", row(case, memcpy=0.8, onednn=1.0, shaped=0.9, shaped_nt=1.2))
+        self.check("BELOW", "onednn 1.000 < 1.50", row(case, memcpy=0.8, onednn=1.0, shaped=1.2, shaped_nt=0.89))
+        self.check("BELOW", "plain 2.900 < 3.00", row("tess/x/i8-i8/pad16/planar/hot", plain=2.9, shaped=1.0))
+        self.check("BELOW", "best_shaped 0.899 < 0.90", row(NAME + "cold", channels=3, shaped=0.899))
+
     def test_int8_and_bfloat16_differ(self):
         self.check("ok", "", row("detess/x/i8-i8/compact/dense/cold", memcpy=0.58, onednn=2.0))
         self.check("BELOW", "memcpy 0.580 < 0.75", row("detess/x/bf16-bf16/compact/dense/cold", memcpy=0.58, onednn=2.0))
@@ -72,6 +79,12 @@ class Verdicts(unittest.TestCase):
     def test_below_counts_the_cases(self):
         rows = [row(NAME + "hot", memcpy=0.9), row(NAME + "hot", memcpy=0.7)]
         self.assertEqual(self.verdict("CastTess f32, C >= 64, hot: 0.75 of memcpy", rows)[0], "BELOW in 1 of 2")
+
+    def test_cases_at_the_roofline_are_counted_apart(self):
+        rows = [row(NAME + "hot", memcpy=0.9), row(NAME + "hot", memcpy=0.7, shaped=0.95)]
+        word, text = self.verdict("CastTess f32, C >= 64, hot: 0.75 of memcpy", rows)
+        self.assertEqual(word, "holds in 1")
+        self.assertIn("1 below it at the roofline", text)
 
     def test_a_missing_peer_is_said_and_does_not_pass(self):
         found = row(NAME + "hot", memcpy=0.9)
