@@ -72,7 +72,7 @@ class Row:
     def __init__(self, case, ns, ratios, sides, channels, prepare_ns=0.0, missing=None):
         """`sides`: bytes read and bytes written; `missing`: why a peer was not measured."""
         self.case, self.ns, self.ratios = case, ns, ratios
-        self.traffic, self.largest = sum(sides), max(sides)
+        self.sides, self.traffic, self.largest = sides, sum(sides), max(sides)
         self.channels, self.prepare_ns, self.missing = channels, prepare_ns, missing or {}
 
     def ratio(self, peer):
@@ -90,9 +90,15 @@ class Row:
         return bool(floor.most_ns) or self.traffic >= LEAST_TRAFFIC
 
     def at_roofline(self):
-        """Whether a dense case moves its bytes at the speed of the better roofline: no peer's figure says more then."""
+        """Whether the bytes are moved at the speed of the better roofline: no peer's figure says more then. Every second
+        scalar takes the cache lines of its gaps along."""
         roofline = self.ratio("best_shaped")
-        return "/dense/" in self.case and roofline is not None and roofline[0] >= ROOFLINE
+        if roofline is None:
+            return False
+        if "/spread/" in self.case:
+            linear = self.sides[1 if self.case.startswith("detess") else 0]
+            return roofline[0] * (self.traffic + linear) / self.traffic >= ROOFLINE
+        return "/dense/" in self.case and roofline[0] >= ROOFLINE
 
     def judge(self):
         """('', []) without a floor, ('ok', remarks), ('roofline', reasons) where a floor is missed at the bandwidth of the

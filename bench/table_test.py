@@ -57,6 +57,10 @@ class Judgement(unittest.TestCase):
         self.check("BELOW", "onednn 1.000 < 1.50", row(case, memcpy=0.8, onednn=1.0, shaped=1.2, shaped_nt=0.89))
         self.check("BELOW", "plain 2.900 < 3.00", row("tess/x/i8-i8/pad16/planar/hot", plain=2.9, shaped=1.0))
         self.check("BELOW", "best_shaped 0.899 < 0.90", row(NAME + "cold", channels=3, shaped=0.899))
+        spread = "casttess/x/f32-bf16/pad16/spread/hot"
+        self.check("roofline", "plain 2.000", row(spread, sides=(4_000_000, 2_000_000), plain=2.0, shaped=0.54))
+        self.check("BELOW", "plain 2.000", row(spread, sides=(4_000_000, 2_000_000), plain=2.0, shaped=0.53))
+        self.check("BELOW", "plain 2.000", row(spread.replace("casttess", "detesscast"), sides=(4_000_000, 2_000_000), plain=2.0, shaped=0.54))
 
     def test_int8_and_bfloat16_differ(self):
         self.check("ok", "", row("detess/x/i8-i8/compact/dense/cold", memcpy=0.58, onednn=2.0))

@@ -65,3 +65,6 @@ inline void _mm512_mask_storeu_epi16(void* to, __mmask32 mask, __m512i value) {
 inline void _mm512_mask_storeu_epi32(void* to, __mmask16 mask, __m512i value) {
   emulated::store_lanes(to, mask, value, 4);
 }
+inline void _mm_mask_storeu_epi8(void* to, __mmask16 mask, __m128i value) {
+  emulated::store_lanes(to, mask, value, 1);
+}

@@ -242,6 +242,17 @@ bool reads_by_boxes(const TileState& state) noexcept {
          (width == 1 || width * state.stride_bytes[kAxisW] >= kLeastBytes);
 }
 
+/// Whether channels with gaps between them lie within their pixels: then lines are read or written
+/// from front to back, all channel tiles of a pixel together. Pixels of less than a cache line would
+/// share it with their neighbours either way.
+bool is_spread(const TileState& state) noexcept {
+  constexpr std::int64_t kLineBytes = 64;
+  const std::int64_t channel = state.stride_bytes[kAxisC];
+  const std::int64_t pixel = state.stride_bytes[kAxisW];
+  return channel > 0 && pixel >= kLineBytes && state.geometry.extent[kAxisW] > 1 &&
+         pixel / channel >= state.geometry.extent[kAxisC];
+}
+
 /// Whether a writer takes tile after tile: then the stores of a while go to few pages, those of the
 /// channel tiles of one place. Small tiles are not worth a visit each.
 bool writes_by_boxes(const TileState& state) noexcept {
@@ -275,9 +286,13 @@ TileState prepare_writer(const ops::PortPlan& plan, const RowTable& rows,
   } else if (linear.contiguous_channels && is_one_pixel(state.geometry)) {
     state.walk = writer_channel_walk();
     make_groups(same_kernel(choice.channels), &state);
+  } else if (!linear.contiguous_channels) {
+    make_groups(same_kernel(nullptr), &state);
+    if (is_spread(state))
+      state.walk = writer_walks().lines;
   } else {
     make_groups(choice.contiguous, &state);
-    if (linear.contiguous_channels && writes_by_boxes(state))
+    if (writes_by_boxes(state))
       state.walk = writer_box_walk();
   }
   return state;
@@ -301,11 +316,13 @@ TileState prepare_reader(const ops::PortPlan& plan, const RowTable& rows) noexce
     state.row_kernel = rows.bf16_bf16_scatter;
   }
   if (!plan.empty())
-    make_groups(kernels, &state);
+    make_groups(linear.contiguous_channels ? kernels : same_kernel(nullptr), &state);
   if (linear.contiguous_channels && is_one_panel(state))
     state.walk = reader_whole_walk();
   else if (linear.contiguous_channels && reads_by_boxes(state))
     state.walk = reader_box_walk();
+  else if (!linear.contiguous_channels && !plan.empty() && is_spread(state))
+    state.walk = reader_walks().lines;
   return state;
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "a65/simd/panel_by_rows.h"
 #include "core/coord_cursor.h"
 
 namespace simaai::kernels::a65::detail {
@@ -179,6 +180,20 @@ struct Span {
   std::int64_t pixels;
 };
 
+/// Calls the group's kernel, or without one the row kernel for each row of the panel.
+template <Direction kDirection>
+void run_panel(const TileState& state, const ChannelGroup& group, const TilePanel& panel) noexcept {
+  if (group.kernel != nullptr) {
+    group.kernel(panel);
+    return;
+  }
+  for_each_row(panel, [&](TileRow row, std::int64_t linear, std::int64_t tile) {
+    row.src += kDirection == Direction::Write ? linear : tile;
+    row.dst += kDirection == Direction::Write ? tile : linear;
+    state.row_kernel(row);
+  });
+}
+
 /// All channels of a part of a line.
 template <Direction kDirection>
 void visit_span(const TileState& state, const Line<kDirection>& line, const Span& span,
@@ -209,7 +224,7 @@ void visit_span(const TileState& state, const Line<kDirection>& line, const Span
                 index.at[kAxisC] * geometry.tile[kAxisC] * panel->row.channel_stride_bytes,
             geometry.tile_offset(index) + (line.row * width + span.first_pixel) * pixel_bytes)
           .point(&panel->row);
-      group.kernel(*panel);
+      run_panel<kDirection>(state, group, *panel);
     }
   }
 }

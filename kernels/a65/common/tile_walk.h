@@ -19,7 +19,7 @@ using TileWalkFn = void (*)(const TileState& state, const std::byte* src, std::b
 
 /// Consecutive channel tiles that the walk along lines visits in the same way.
 struct ChannelGroup {
-  TilePanelFn kernel;
+  TilePanelFn kernel; ///< null: rows of the panel by the row kernel
   std::int64_t first_tile;
   std::int64_t visits; ///< panels a line segment, one channel tile further each
   std::int64_t runs;   ///< channel runs of a panel
@@ -36,7 +36,7 @@ struct TileState {
   std::array<std::int64_t, core::kTileAxes> stride_bytes{}; ///< linear side, D, H, W, C
   std::array<std::int64_t, core::kMaxAxes> outer_stride_bytes{};
   TileWalkFn walk = nullptr;
-  TileRowFn row_kernel = nullptr;       ///< of the walk by tiles
+  TileRowFn row_kernel = nullptr;       ///< of channels that are not contiguous
   std::array<ChannelGroup, 2> groups{}; ///< of the other walks
   std::size_t group_count = 0;
   bool has_tails = false; ///< some tile's span was rounded up

@@ -2,6 +2,7 @@
 // Tile row kernels for AVX-512 with VBMI.
 #include "a65/simd/bytes_avx512vbmi.h"
 #include "a65/simd/read_pixels_avx512vbmi.h"
+#include "a65/simd/spread_avx512vbmi.h"
 #include "a65/simd/write_pixels_avx512vbmi.h"
 
 namespace simaai::kernels::a65::detail {
@@ -9,6 +10,7 @@ namespace {
 
 using Writers = Avx512VbmiWriters;
 using Readers = Avx512VbmiReaders;
+using Spread = Avx512VbmiSpread;
 
 #define SIMAAI_A65_WRITE(name, type) .name = Writers::write<Writers::type, &RowTable::name>
 #define SIMAAI_A65_READ(name, type) .name = Readers::read<Readers::type, &RowTable::name>
@@ -44,6 +46,13 @@ constexpr RowTable kRows{
     SIMAAI_A65_READ(bf16_bf16_untiled_c2, BF16),
     SIMAAI_A65_READ(bf16_bf16_untiled_c3, BF16),
     .i8_i8_untiled = Avx512VbmiBytes::read,
+    .f32_bf16_gather = Spread::write<4, Spread::write_row<Spread::F32>, &RowTable::f32_bf16_gather>,
+    .f16_bf16_gather = Spread::write<2, Spread::write_row<Spread::F16>, &RowTable::f16_bf16_gather>,
+    .bf16_bf16_gather = Spread::write<2, Spread::write_row<Spread::BF16>, &RowTable::bf16_bf16_gather>,
+    .i8_i8_gather = Spread::write<1, Spread::write_bytes_row, &RowTable::i8_i8_gather>,
+    .bf16_f32_scatter = Spread::read<4, Spread::read_row<Spread::F32>, &RowTable::bf16_f32_scatter>,
+    .bf16_bf16_scatter = Spread::read<2, Spread::read_row<Spread::BF16>, &RowTable::bf16_bf16_scatter>,
+    .i8_i8_scatter = Spread::read<1, Spread::read_bytes_row, &RowTable::i8_i8_scatter>,
 };
 // clang-format on
 #undef SIMAAI_A65_WRITE
