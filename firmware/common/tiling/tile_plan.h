@@ -72,6 +72,13 @@ public:
   /// that it completes, behind which the cursor then stands.
   bool take(std::uint32_t bytes, Fragment& out) noexcept;
 
+  /// True between tiles where the next one exceeds `bytes`. There is a next one.
+  [[nodiscard]] bool would_split_tile(std::uint32_t bytes) noexcept {
+    if (pixel_ == pixels_)
+      next_tile();
+    return pixel_ == 0 && piece_byte_ == 0 && pixels_ * pixel_bytes_ + gap_bytes_ > bytes;
+  }
+
   /// True between rows where the next one exceeds `bytes`.
   [[nodiscard]] bool would_split(std::uint32_t bytes) const noexcept {
     return at_row_start() && extent_[kernels::core::kAxisW] * pixel_bytes_ > bytes;

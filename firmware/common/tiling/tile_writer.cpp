@@ -11,6 +11,7 @@ namespace simaai::firmware::tiling {
 namespace {
 
 constexpr std::uint32_t kNearlyFull = kPanelBytes - kPanelBytes / 16;
+constexpr std::uint32_t kHalfFull = kPanelBytes / 2;
 
 /// Stages fragments of one plan.
 class Stager {
@@ -131,9 +132,7 @@ public:
     std::uint32_t bytes = 0;
     const std::uint32_t left = end_ - next_;
     const std::uint32_t most = left < plan_.panel_bytes ? left : plan_.panel_bytes;
-    // A panel that is nearly full ends with a row: a row in two parts costs another transfer.
-    while (bytes < most && !(bytes >= kNearlyFull && cursor_.would_split(most - bytes)) &&
-           cursor_.take(most - bytes, fragment))
+    while (bytes < most && !ends_here(bytes, most - bytes) && cursor_.take(most - bytes, fragment))
       bytes += fragment.stream_bytes;
     next_ += bytes;
     panel.stream_bytes = panel.carried + bytes;
@@ -175,6 +174,13 @@ public:
   }
 
 private:
+  /// A row or a tile in two parts costs another read at least. A panel that is nearly full ends with a row for that; one
+  /// that is more than half full ends with a tile, which makes less than one more write for each read that it saves.
+  [[nodiscard]] bool ends_here(std::uint32_t bytes, std::uint32_t room) noexcept {
+    return (bytes >= kNearlyFull && cursor_.would_split(room)) ||
+           (bytes > kHalfFull && cursor_.would_split_tile(room));
+  }
+
   /// Walks the fragments as next() took them: what limited the last one then limits it again.
   template <class Visit> void for_each(const Panel& panel, Visit visit) noexcept {
     Cursor cursor = panel.from;
