@@ -15,8 +15,8 @@ namespace {
 namespace km = simaai::kernels::matrix;
 
 struct Rescale {
-  std::vector<std::int32_t> sums;
-  std::vector<std::int8_t> expected;
+  Buffer<std::int32_t> sums;
+  Buffer<std::int8_t> expected;
   km::Requant requant{38'997'123, 27};
 };
 
@@ -30,22 +30,21 @@ Case requantize_case() {
   }
   std::vector<Candidate> candidates;
   const auto add = [&](std::string name, auto call) {
-    const auto out = std::make_shared<std::vector<std::int8_t>>(data->sums.size());
+    const auto out = std::make_shared<Buffer<std::int8_t>>(data->sums.size());
     candidates.push_back(candidate(
         std::move(name), [call, data, out] { call(*data, *out); },
         [data, out] { return *out == data->expected ? Verdict::Exact : Verdict::Inexact; }, true));
   };
-  add(kOurs, [](const Rescale& from, std::vector<std::int8_t>& to) {
+  add(kOurs, [](const Rescale& from, Buffer<std::int8_t>& to) {
     km::requantize_into(from.sums, from.requant, to);
   });
   for (const km::detail::Backend* level : km::detail::available_backends())
-    add(std::string("level_") + level->name,
-        [level](const Rescale& from, std::vector<std::int8_t>& to) {
-          level->requantize(from.sums.data(), from.sums.size(), from.requant, to.data());
-        });
+    add(std::string("level_") + level->name, [level](const Rescale& from, Buffer<std::int8_t>& to) {
+      level->requantize(from.sums.data(), from.sums.size(), from.requant, to.data());
+    });
   for (const auto& [name, loops] :
        {std::pair("flat", &flat_loops), std::pair("plain", &plain_loops)})
-    add(name, [loops = loops](const Rescale& from, std::vector<std::int8_t>& to) {
+    add(name, [loops = loops](const Rescale& from, Buffer<std::int8_t>& to) {
       loops->requantize(from.sums.data(), to.data(), from.sums.size(), from.requant.multiplier(),
                         from.requant.shift());
     });
@@ -58,7 +57,7 @@ constexpr std::size_t kCols = 256;
 struct Wire {
   km::Matrix<kRows, kCols, km::RowMajor> by_rows;
   km::Matrix<kRows, kCols, km::ColMajor> by_cols;
-  std::vector<std::uint8_t> stream;
+  Buffer<std::uint8_t> stream;
 };
 
 std::shared_ptr<Wire> random_wire() {
@@ -69,7 +68,8 @@ std::shared_ptr<Wire> random_wire() {
     for (std::size_t col = 0; col < kCols; ++col)
       wire->by_rows.set(row, col, static_cast<std::int8_t>(rows[row][col]));
   wire->by_cols = km::Matrix<kRows, kCols, km::ColMajor>::relocated(wire->by_rows);
-  wire->stream = reference::wire(rows);
+  const auto stream = reference::wire(rows);
+  wire->stream.assign(stream.begin(), stream.end());
   return wire;
 }
 
@@ -77,12 +77,12 @@ Case encode_case() {
   const auto wire = random_wire();
   std::vector<Candidate> candidates;
   const auto add = [&](std::string name, auto call) {
-    const auto out = std::make_shared<std::vector<std::uint8_t>>(wire->stream.size());
+    const auto out = std::make_shared<Buffer<std::uint8_t>>(wire->stream.size());
     candidates.push_back(candidate(
         std::move(name), [call, wire, out] { call(*wire, *out); },
         [wire, out] { return *out == wire->stream ? Verdict::Exact : Verdict::Inexact; }, true));
   };
-  using Bytes = std::vector<std::uint8_t>;
+  using Bytes = Buffer<std::uint8_t>;
   add(kOurs, [](const Wire& from, Bytes& to) {
     (void)from.by_rows.encode(std::as_writable_bytes(std::span(to)));
   });
@@ -105,7 +105,7 @@ Case decode_case() {
   const auto wire = random_wire();
   std::vector<Candidate> candidates;
   const auto add = [&](std::string name, auto matrix, auto call) {
-    const auto out = std::make_shared<decltype(matrix)>(matrix);
+    const auto out = at_line(matrix);
     candidates.push_back(candidate(
         std::move(name), [call, wire, out] { call(wire->stream, *out); },
         [wire, out] {
@@ -113,7 +113,7 @@ Case decode_case() {
         },
         true));
   };
-  const auto ours = [](const std::vector<std::uint8_t>& from, auto& to) {
+  const auto ours = [](const Buffer<std::uint8_t>& from, auto& to) {
     (void)km::decode_into(std::as_bytes(std::span(from)), to);
   };
   const km::Matrix<kRows, kCols, km::RowMajor> by_rows;
@@ -122,11 +122,11 @@ Case decode_case() {
   add("ours_col_major", by_cols, ours);
   for (const auto& [name, loops] :
        {std::pair("flat", &flat_loops), std::pair("plain", &plain_loops)}) {
-    add(name, by_rows, [loops = loops](const std::vector<std::uint8_t>& from, auto& to) {
+    add(name, by_rows, [loops = loops](const Buffer<std::uint8_t>& from, auto& to) {
       (void)loops->decode(from.data(), to.storage_mut().data(), kRows, kCols, kCols, 1);
     });
     add(std::string(name) + "_col_major", by_cols,
-        [loops = loops](const std::vector<std::uint8_t>& from, auto& to) {
+        [loops = loops](const Buffer<std::uint8_t>& from, auto& to) {
           (void)loops->decode(from.data(), to.storage_mut().data(), kRows, kCols, 1, kRows);
         });
   }

@@ -6,11 +6,36 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
+#include <new>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace matrix_bench {
+
+/// Memory that begins at a cache line, as that of the pipeline's pools does. Where the allocator
+/// happens to put operands would decide ratios otherwise.
+template <class T> struct LineAllocator {
+  using value_type = T;
+  static constexpr std::align_val_t kLine{64};
+  LineAllocator() = default;
+  template <class U> LineAllocator(const LineAllocator<U>& /*other*/) noexcept {}
+  T* allocate(std::size_t count) {
+    return static_cast<T*>(::operator new(count * sizeof(T), kLine));
+  }
+  void deallocate(T* memory, std::size_t /*count*/) noexcept { ::operator delete(memory, kLine); }
+  friend bool operator==(const LineAllocator&, const LineAllocator&) noexcept { return true; }
+};
+template <class T> using Buffer = std::vector<T, LineAllocator<T>>;
+/// The same for one object.
+template <class T> [[nodiscard]] std::shared_ptr<T> at_line(const T& value) {
+  struct alignas(64) Line {
+    T value;
+  };
+  const auto line = std::make_shared<Line>(Line{value});
+  return {line, &line->value};
+}
 
 /// Whether a candidate's result is the right one. A peer may round or saturate in its own way.
 enum class Verdict : std::uint8_t { Exact, OwnRounding, Inexact };

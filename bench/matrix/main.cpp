@@ -31,7 +31,7 @@ struct Floor {
 
 bool has_byte_dot_products() {
   const auto name = simaai::kernels::matrix::active_instruction_set();
-  return name == "avx512vnni" || name == "neondot";
+  return name == "amx" || name == "avx512vnni" || name == "neondot";
 }
 
 double least_of(const Floor& floor) {

@@ -21,12 +21,12 @@ const dnnl::engine& cpu_engine() {
 }
 
 std::function<Verdict()> compares(const Product& product,
-                                  const std::shared_ptr<std::vector<std::int32_t>>& sums) {
+                                  const std::shared_ptr<Buffer<std::int32_t>>& sums) {
   return [&product, sums] { return *sums == product.expected ? Verdict::Exact : Verdict::Inexact; };
 }
 
 Candidate gemm(const Product& product) {
-  const auto sums = std::make_shared<std::vector<std::int32_t>>(product.expected.size());
+  const auto sums = std::make_shared<Buffer<std::int32_t>>(product.expected.size());
   const auto rows = static_cast<std::int64_t>(product.rows);
   const auto inner = static_cast<std::int64_t>(product.inner);
   const auto cols = static_cast<std::int64_t>(product.cols);
@@ -42,7 +42,7 @@ Candidate gemm(const Product& product) {
 
 /// The same for one column, as a product of a row with the transposed matrix.
 Candidate gemm_row(const Product& product) {
-  const auto sums = std::make_shared<std::vector<std::int32_t>>(product.expected.size());
+  const auto sums = std::make_shared<Buffer<std::int32_t>>(product.expected.size());
   const auto rows = static_cast<std::int64_t>(product.rows);
   const auto inner = static_cast<std::int64_t>(product.inner);
   return candidate(
@@ -69,7 +69,7 @@ public:
     bool packed;
   };
 
-  Primitive(const Operands& from, std::vector<std::int32_t>& sums) : stream_(cpu_engine()) {
+  Primitive(const Operands& from, Buffer<std::int32_t>& sums) : stream_(cpu_engine()) {
     using Tag = memory::format_tag;
     const memory::desc left({from.m, from.k}, memory::data_type::s8, Tag::ab);
     const memory::desc given({from.k, from.n}, memory::data_type::s8, from.right_tag);
@@ -101,7 +101,7 @@ private:
 };
 
 Candidate matmul(const Product& product, bool packed) {
-  const auto sums = std::make_shared<std::vector<std::int32_t>>(product.expected.size());
+  const auto sums = std::make_shared<Buffer<std::int32_t>>(product.expected.size());
   const auto rows = static_cast<std::int64_t>(product.rows);
   const auto inner = static_cast<std::int64_t>(product.inner);
   const auto cols = static_cast<std::int64_t>(product.cols);

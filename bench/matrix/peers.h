@@ -14,13 +14,13 @@ struct Product {
   std::size_t rows;
   std::size_t inner;
   std::size_t cols;
-  std::vector<std::int8_t> a;
-  std::vector<std::int8_t> b;
-  std::vector<std::int32_t> expected;
+  Buffer<std::int8_t> a;
+  Buffer<std::int8_t> b;
+  Buffer<std::int32_t> expected;
   /// The rescale of the requantized forms: (sum * multiplier + half) >> shift.
   std::int32_t multiplier;
   unsigned shift;
-  std::vector<std::int8_t> expected_elements;
+  Buffer<std::int8_t> expected_elements;
 };
 
 /// oneDNN's gemm_s8s8s32 and its matmul primitive, with weights as they are and prepacked.

@@ -14,8 +14,8 @@ namespace {
 
 namespace km = simaai::kernels::matrix;
 
-std::vector<std::int8_t> flatten(const reference::Rows& rows) {
-  std::vector<std::int8_t> result;
+Buffer<std::int8_t> flatten(const reference::Rows& rows) {
+  Buffer<std::int8_t> result;
   for (const reference::Row& row : rows)
     for (const int value : row)
       result.push_back(static_cast<std::int8_t>(value));
@@ -42,8 +42,8 @@ std::shared_ptr<Product> random_product(std::size_t rows, std::size_t inner, std
 struct Outputs {
   explicit Outputs(const Product& product)
       : sums(product.expected.size()), elements(product.expected.size()) {}
-  std::vector<std::int32_t> sums;
-  std::vector<std::int8_t> elements;
+  Buffer<std::int32_t> sums;
+  Buffer<std::int8_t> elements;
 };
 
 class Builder {
@@ -106,9 +106,8 @@ void add_flat(Builder& builder, bool with_slowest) {
   builder.add_plain("plain", loop(plain_loops));
 }
 
-std::vector<std::int8_t> transposed(const std::vector<std::int8_t>& a, std::size_t rows,
-                                    std::size_t cols) {
-  std::vector<std::int8_t> result(a.size());
+Buffer<std::int8_t> transposed(const Buffer<std::int8_t>& a, std::size_t rows, std::size_t cols) {
+  Buffer<std::int8_t> result(a.size());
   for (std::size_t row = 0; row < rows; ++row)
     for (std::size_t col = 0; col < cols; ++col)
       result[col * rows + row] = a[row * cols + col];
@@ -118,8 +117,8 @@ std::vector<std::int8_t> transposed(const std::vector<std::int8_t>& a, std::size
 template <std::size_t R, std::size_t C, class O> void add_typed_gemv(Builder& b, const char* tail) {
   using M = km::Matrix<R, C, O>;
   const Product* p = &b.product();
-  const auto matrix = std::make_shared<M>(
-      M::relocated(km::MatrixRef<R, C>(std::span<const std::int8_t, R * C>(p->a))));
+  const auto matrix =
+      at_line(M::relocated(km::MatrixRef<R, C>(std::span<const std::int8_t, R * C>(p->a))));
   b.add_plain(std::string(kOurs) + tail, [p, matrix](Outputs& out) {
     km::gemv(*matrix, std::span<const std::int8_t, C>(p->b), std::span<std::int32_t, R>(out.sums));
   });
@@ -163,7 +162,7 @@ Case matmul_case(std::size_t extent) {
   Builder builder(product);
   const Product* p = product.get();
   using km::DynOrder;
-  const auto view = [extent](const std::vector<std::int8_t>& bytes, DynOrder order) {
+  const auto view = [extent](const Buffer<std::int8_t>& bytes, DynOrder order) {
     return *km::DynMatrixRef::create(bytes, extent, extent, order);
   };
   const auto a = view(p->a, DynOrder::RowMajor);
@@ -174,8 +173,8 @@ Case matmul_case(std::size_t extent) {
                        DynOrder::RowMajor);
   });
   // Both operands in the other order: strided packing.
-  const auto moved = std::make_shared<std::vector<std::int8_t>>(transposed(p->a, extent, extent));
-  const auto moved_b = std::make_shared<std::vector<std::int8_t>>(transposed(p->b, extent, extent));
+  const auto moved = std::make_shared<Buffer<std::int8_t>>(transposed(p->a, extent, extent));
+  const auto moved_b = std::make_shared<Buffer<std::int8_t>>(transposed(p->b, extent, extent));
   builder.add_plain("ours_a_col_major", [moved, b, view](Outputs& out) {
     matmul(view(*moved, DynOrder::ColMajor), b, out.sums, DynOrder::RowMajor);
   });

@@ -18,7 +18,7 @@ public:
     outputs_ = is_gemv ? product.rows : product.cols;
     batch_ = is_gemv ? 1 : product.rows;
     input_ = is_gemv ? product.b : product.a;
-    std::vector<std::int8_t> kernel = product.a;
+    Buffer<std::int8_t> kernel = product.a;
     if (!is_gemv) {
       kernel.resize(product.b.size());
       for (std::size_t k = 0; k < product.inner; ++k)
@@ -58,8 +58,8 @@ private:
   const Product& product_;
   std::size_t outputs_ = 0;
   std::size_t batch_ = 0;
-  std::vector<std::int8_t> input_;
-  std::vector<std::int8_t> elements_;
+  Buffer<std::int8_t> input_;
+  Buffer<std::int8_t> elements_;
   xnn_operator_t operator_ = nullptr;
 };
 

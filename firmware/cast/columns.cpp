@@ -13,10 +13,6 @@ namespace {
 /// Columns that one vector group covers; blocks of long columns have as many.
 constexpr std::uint32_t kColumnGroup = 16;
 
-constexpr std::uint32_t at_most(std::uint32_t value, std::uint32_t bound) noexcept {
-  return value < bound ? value : bound;
-}
-
 /// Columns [begin, end) of a worker.
 Share column_share(const Plan& plan, std::uint32_t index) noexcept {
   const std::uint32_t columns = plan.axes[plan.column_axis].extent;
@@ -92,7 +88,8 @@ public:
       return;
     }
     if (across_.dst % kGranuleBytes == 0 && across_.dst <= kMaxPitchBytes) {
-      write_columns(panel, slot, chain);
+      publish_runs(worker_, chain, panel.dst, across_.dst, panel.columns, output(slot), bytes,
+                   plan_.dst_width);
       return;
     }
     for (std::uint32_t column = 0; column < panel.columns; ++column)
@@ -103,18 +100,6 @@ public:
 private:
   /// Rows of a block that is not a whole column: granules of either output type.
   static constexpr std::uint32_t kRowUnit = kGranuleBytes / 2;
-
-  /// Columns whose granules lie alike: one transfer for all middles.
-  void write_columns(const Panel& panel, std::uint32_t slot, Chain& chain) noexcept {
-    const std::uint32_t bytes = panel.rows * plan_.dst_width;
-    const RunParts parts = split_run(panel.dst, bytes);
-    if (parts.middle_bytes != 0)
-      worker_.write(chain, {panel.dst + parts.head_bytes, output(slot) + parts.head_bytes,
-                            parts.middle_bytes, panel.columns, across_.dst, bytes});
-    for (std::uint32_t column = 0; column < panel.columns; ++column)
-      publish_ends(worker_, parts, panel.dst + column * across_.dst,
-                   output(slot) + std::size_t{column} * bytes, plan_.dst_width);
-  }
 
   /// Rows first, then columns, then the outer coordinates.
   void advance(const Panel& panel) noexcept {

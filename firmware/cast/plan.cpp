@@ -20,10 +20,6 @@ constexpr std::uint32_t divide_up(std::uint32_t value, std::uint32_t by) noexcep
   return value / by + (value % by != 0 ? 1 : 0);
 }
 
-constexpr std::uint32_t at_most(std::uint32_t value, std::uint32_t bound) noexcept {
-  return value < bound ? value : bound;
-}
-
 /// Adds an axis in front of the axes with smaller destination strides.
 void insert_axis(Plan& plan, const Axis& axis) noexcept {
   std::uint32_t slot = plan.rank++;

@@ -9,10 +9,6 @@
 namespace simaai::firmware::cast {
 namespace {
 
-constexpr std::uint32_t at_most(std::uint32_t value, std::uint32_t bound) noexcept {
-  return value < bound ? value : bound;
-}
-
 /// First element at or after `element` that shares no granule with the element before it.
 std::uint32_t granule_cut(const Plan& plan, std::uint32_t element) noexcept {
   if (element == 0)
@@ -191,14 +187,8 @@ private:
 
   std::uint32_t write_rows(Walk& walk, std::uint32_t rows, std::byte* from, Chain& chain) noexcept {
     const std::uint32_t row_bytes = plan_.inner().extent * plan_.dst_width;
-    const std::uint32_t pitch = plan_.axes[plan_.rank - 2].dst;
-    const RunParts parts = split_run(walk.dst(), row_bytes);
-    if (parts.middle_bytes != 0)
-      worker_.write(chain, {walk.dst() + parts.head_bytes, from + parts.head_bytes,
-                            parts.middle_bytes, rows, pitch, row_bytes});
-    for (std::uint32_t row = 0; row < rows; ++row)
-      publish_ends(worker_, parts, walk.dst() + row * pitch, from + std::size_t{row} * row_bytes,
-                   plan_.dst_width);
+    publish_runs(worker_, chain, walk.dst(), plan_.axes[plan_.rank - 2].dst, rows, from, row_bytes,
+                 plan_.dst_width);
     walk.advance_rows(rows);
     return rows * plan_.inner().extent;
   }

@@ -10,6 +10,10 @@
 
 namespace simaai::firmware {
 
+constexpr std::uint32_t at_most(std::uint32_t value, std::uint32_t bound) noexcept {
+  return value < bound ? value : bound;
+}
+
 inline constexpr std::uint32_t kMaxWorkers = 4;
 
 /// Work items [begin, end).

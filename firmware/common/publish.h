@@ -49,4 +49,17 @@ inline void publish_run(Worker& worker, Chain& chain, std::uint32_t device, std:
   publish_ends(worker, parts, device, local, width);
 }
 
+/// Publishes `runs` runs of `bytes` each that follow each other in `local` and begin `pitch` bytes apart. A pitch of whole
+/// granules, at most kMaxPitchBytes: so all of them divide alike, and their middles are one transfer.
+inline void publish_runs(Worker& worker, Chain& chain, std::uint32_t device, std::uint32_t pitch,
+                         std::uint32_t runs, std::byte* local, std::uint32_t bytes,
+                         std::uint32_t width) noexcept {
+  const RunParts parts = split_run(device, bytes);
+  if (parts.middle_bytes != 0)
+    worker.write(chain, {device + parts.head_bytes, local + parts.head_bytes, parts.middle_bytes,
+                         runs, pitch, bytes});
+  for (std::uint32_t run = 0; run < runs; ++run)
+    publish_ends(worker, parts, device + run * pitch, local + std::size_t{run} * bytes, width);
+}
+
 } // namespace simaai::firmware

@@ -3,14 +3,11 @@
 #include "firmware/detess/gather.h"
 
 #include "firmware/common/local_access.h"
+#include "firmware/common/partition.h"
 #include "firmware/detess/slots.h"
 
 namespace simaai::firmware::detess {
 namespace {
-
-constexpr std::uint32_t at_most(std::uint32_t value, std::uint32_t bound) noexcept {
-  return value < bound ? value : bound;
-}
 
 /// Rows of contiguous bytes below this length are short: better in one interval.
 constexpr std::uint32_t kShortSpan = 16;

@@ -2,17 +2,10 @@
 // Planar copies of channel spans.
 #include "firmware/detess/planar.h"
 
+#include "firmware/common/partition.h"
 #include "firmware/common/slots.h"
 
 namespace simaai::firmware::detess {
-namespace {
-
-constexpr std::uint32_t at_most(std::uint32_t value, std::uint32_t bound) noexcept {
-  return value < bound ? value : bound;
-}
-
-} // namespace
-
 PlaneSpan channel_span(const Tiles& tiles, std::uint32_t channel, std::uint32_t most) noexcept {
   constexpr std::uint32_t kC = slot_of(Role::C);
   const std::uint32_t tile = channel / tiles.tile[kC];

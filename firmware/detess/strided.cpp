@@ -5,14 +5,6 @@
 #include "firmware/common/publish.h"
 
 namespace simaai::firmware::detess {
-namespace {
-
-constexpr std::uint32_t at_most(std::uint32_t value, std::uint32_t bound) noexcept {
-  return value < bound ? value : bound;
-}
-
-} // namespace
-
 std::uint32_t SpanPublisher::panel_at(std::uint32_t first) const noexcept {
   const std::uint32_t span = suffix_.elements;
   const std::uint32_t left = view_.count - first;
@@ -67,13 +59,9 @@ std::uint32_t SpanPublisher::publish_spans(std::uint32_t most, std::byte* local,
     spans = at_most(most / span, view_.axes[axis].extent - place_.index(axis));
   const std::uint32_t count = at_most(span, most);
   const std::uint32_t bytes = count * view_.width;
-  const RunParts parts = split_run(device, bytes);
-  if (spans > 1 && parts.middle_bytes != 0) {
-    const std::uint32_t pitch = view_.axes[axis].output_pitch;
-    worker_.write(chain, {device + parts.head_bytes, local + parts.head_bytes, parts.middle_bytes,
-                          spans, pitch, bytes});
-    for (std::uint32_t i = 0; i < spans; ++i)
-      publish_ends(worker_, parts, device + i * pitch, local + std::size_t{i} * bytes, view_.width);
+  if (spans > 1 && split_run(device, bytes).middle_bytes != 0) {
+    publish_runs(worker_, chain, device, view_.axes[axis].output_pitch, spans, local, bytes,
+                 view_.width);
   } else {
     spans = 1;
     publish_run(worker_, chain, device, local, bytes, view_.width);

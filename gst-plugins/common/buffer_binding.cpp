@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "fd_memory.h"
+
 namespace simaai::gst {
 namespace {
 
@@ -15,7 +17,10 @@ bool walk(GstBuffer* buffer, std::size_t bytes, GstMapFlags flags, Copy copy) no
   std::size_t done = 0;
   const guint count = gst_buffer_n_memory(buffer);
   for (guint i = 0; i < count && done < bytes; ++i) {
-    const MapGuard map(gst_buffer_peek_memory(buffer, i), flags);
+    GstMemory* const memory = gst_buffer_peek_memory(buffer, i);
+    if (!has_its_bytes(memory))
+      return false;
+    const MapGuard map(memory, flags);
     if (!map)
       return false;
     const std::size_t part = std::min(map.size(), bytes - done);
@@ -63,6 +68,10 @@ BufferBinding::BufferBinding(GstBuffer* buffer, const kernels::ops::PortRequirem
   GstMemory* memory = gst_buffer_peek_memory(buffer, 0);
   if (memory->size < needs.bytes) {
     result_ = BindResult::SeveralMemories;
+    return;
+  }
+  if (!has_its_bytes(memory)) {
+    result_ = BindResult::MapFailed;
     return;
   }
   map_.emplace(memory, flags);

@@ -22,7 +22,8 @@ runtime::Binding binding_of(const FdRange& range) noexcept {
   return {range.fd,
           range.offset_bytes,
           range.length_bytes,
-          {gst_memory_ref(range.memory), locked ? unlock_and_let_go : let_go}};
+          {gst_memory_ref(range.memory), locked ? unlock_and_let_go : let_go},
+          range.object};
 }
 
 bool offers(const runtime::Device& device, std::uint16_t operation) noexcept {
@@ -48,9 +49,9 @@ std::string DeviceBackend::prepare(std::size_t slot, const kernels::TensorSpec& 
 }
 
 std::variant<runtime::Job, runtime::Error>
-DeviceBackend::submit(std::size_t slot, const FdRange& source,
-                      const FdRange& destination) noexcept {
-  return device_.submit(*plans_[slot], binding_of(source), binding_of(destination));
+DeviceBackend::submit(std::size_t slot, const FdRange& source, const FdRange& destination,
+                      runtime::AfterSubmit next) noexcept {
+  return device_.submit(*plans_[slot], binding_of(source), binding_of(destination), next);
 }
 
 std::string DeviceBackend::packet_text(std::size_t slot) const {

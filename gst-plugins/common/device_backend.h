@@ -39,7 +39,8 @@ public:
   /// Hands the plan of a slot over. Both memories are kept until the job is retired, however long that takes. QueueFull:
   /// others keep the device busy.
   [[nodiscard]] std::variant<runtime::Job, runtime::Error>
-  submit(std::size_t slot, const FdRange& source, const FdRange& destination) noexcept;
+  submit(std::size_t slot, const FdRange& source, const FdRange& destination,
+         runtime::AfterSubmit next) noexcept;
 
   /// Fields of the packet of a slot, one a line.
   [[nodiscard]] std::string packet_text(std::size_t slot) const;

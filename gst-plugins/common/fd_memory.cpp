@@ -4,7 +4,10 @@
 
 #include <mutex>
 #include <new>
+#include <optional>
 #include <utility>
+
+#include <sys/stat.h>
 
 #include <gst/allocators/gstdmabuf.h>
 #include <gst/allocators/gstfdmemory.h>
@@ -46,6 +49,37 @@ GstSimaaiFdAllocatorPrivate& private_of(gpointer allocator) noexcept {
       gst_simaai_fd_allocator_get_instance_private(static_cast<GstSimaaiFdAllocator*>(allocator)));
 }
 
+GQuark object_quark() noexcept {
+  static const GQuark quark = g_quark_from_static_string("simaai-fd-object");
+  return quark;
+}
+
+/// Keeps with a memory of ours what is behind its descriptor: the memory owns that, so it stays true.
+void remember_object(GstMemory* memory, int fd) {
+  const auto found = runtime::inspect(fd);
+  if (const auto* object = std::get_if<runtime::MemoryInfo>(&found))
+    gst_mini_object_set_qdata(
+        GST_MINI_OBJECT_CAST(memory), object_quark(), new runtime::MemoryInfo(*object),
+        [](gpointer kept) { delete static_cast<runtime::MemoryInfo*>(kept); });
+}
+
+/// Of a memory of ours, or a part of one; null for others.
+const runtime::MemoryInfo* remembered_object(GstMemory* memory) noexcept {
+  GstMemory* const whole = memory->parent != nullptr ? memory->parent : memory;
+  return static_cast<const runtime::MemoryInfo*>(
+      gst_mini_object_get_qdata(GST_MINI_OBJECT_CAST(whole), object_quark()));
+}
+
+/// What is behind the descriptor of a memory. The kernel is asked for memories of others, whoever may have done what with
+/// their descriptors.
+std::optional<runtime::MemoryInfo> object_of(GstMemory* memory, int fd) noexcept {
+  if (const auto* kept = remembered_object(memory); kept != nullptr)
+    return *kept;
+  const auto found = runtime::inspect(fd);
+  const auto* object = std::get_if<runtime::MemoryInfo>(&found);
+  return object != nullptr ? std::optional(*object) : std::nullopt;
+}
+
 GstMemory* allocate(GstAllocator* allocator, gsize size, GstAllocationParams* params) noexcept {
   const AllocatorState& state = *private_of(allocator).state;
   // Objects begin at a page: any alignment below that is met.
@@ -60,6 +94,7 @@ GstMemory* allocate(GstAllocator* allocator, gsize size, GstAllocationParams* pa
       gst_fd_allocator_alloc(state.wrapper.get(), fd.get(), whole, GST_FD_MEMORY_FLAG_KEEP_MAPPED);
   if (memory == nullptr)
     return nullptr;
+  remember_object(memory, fd.get());
   (void)fd.release(); // the memory closes it
   gst_memory_resize(memory, static_cast<gssize>(params->prefix), size);
   return memory;
@@ -70,10 +105,8 @@ void finalize(GObject* object) noexcept {
   G_OBJECT_CLASS(gst_simaai_fd_allocator_parent_class)->finalize(object);
 }
 
-bool suits(int fd, bool writes) noexcept {
-  const auto found = runtime::inspect(fd);
-  const auto* info = std::get_if<runtime::MemoryInfo>(&found);
-  return info != nullptr && info->sealed && (!writes || info->writable);
+bool suits(const runtime::MemoryInfo& object, bool writes) noexcept {
+  return object.sealed && (!writes || object.writable);
 }
 
 } // namespace
@@ -133,6 +166,20 @@ const char* fd_result_text(FdResult result) noexcept {
   return "unknown";
 }
 
+bool has_its_bytes(GstMemory* memory) noexcept {
+  if (!gst_is_fd_memory(memory) || remembered_object(memory) != nullptr)
+    return true;
+  const std::uint64_t end = memory->offset + memory->size;
+  const int fd = gst_fd_memory_get_fd(memory);
+  struct stat file {};
+  if (::fstat(fd, &file) == 0 && static_cast<std::uint64_t>(file.st_size) >= end)
+    return true;
+  // Older kernels report no size of DMA-BUFs there. What devices of video have is theirs to know.
+  const auto found = runtime::inspect(fd);
+  const auto* object = std::get_if<runtime::MemoryInfo>(&found);
+  return object == nullptr || object->size_bytes >= end;
+}
+
 std::variant<FdRange, FdResult>
 fd_range(GstMemory* memory, const kernels::ops::PortRequirement& needs, bool writes) noexcept {
   if (!gst_is_fd_memory(memory))
@@ -143,8 +190,10 @@ fd_range(GstMemory* memory, const kernels::ops::PortRequirement& needs, bool wri
   // A shared part counts from the start of the object too.
   range.offset_bytes = memory->offset;
   range.length_bytes = memory->size;
-  if (!suits(range.fd, writes))
+  const auto object = object_of(memory, range.fd);
+  if (!object || !suits(*object, writes))
     return FdResult::UnsuitableFd;
+  range.object = *object;
   if (range.offset_bytes % needs.alignment != 0)
     return FdResult::Misaligned;
   return range;

@@ -54,7 +54,12 @@ struct FdRange {
   int fd = -1;
   std::uint64_t offset_bytes = 0;
   std::uint64_t length_bytes = 0;
+  runtime::MemoryInfo object; ///< what the kernel says is behind the descriptor
 };
+
+/// False for memory that claims bytes beyond the end of the object behind its descriptor: whoever maps it and touches them
+/// is killed. Objects that can be cut short may still become so afterwards.
+[[nodiscard]] SIMAAI_GST_API bool has_its_bytes(GstMemory* memory) noexcept;
 
 /// Looks for the port in the first memory of a buffer whose size was checked. Maps nothing.
 [[nodiscard]] SIMAAI_GST_API std::variant<FdRange, FdResult>

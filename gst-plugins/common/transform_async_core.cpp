@@ -41,7 +41,7 @@ GstFlowReturn TransformCore::take_off(GstPtr<GstBuffer> input) {
   if (std::exchange(gap_, false))
     GST_BUFFER_FLAG_SET(output.get(), GST_BUFFER_FLAG_DISCONT);
   Flight flight;
-  flow = launch(0, input.get(), output.get(), flight);
+  flow = launch(0, input.get(), output.get(), runtime::AfterSubmit::Anything, flight);
   if (flow == GST_FLOW_OK)
     flights_.add(std::move(flight), std::move(input), std::move(output));
   return flow;

@@ -131,9 +131,11 @@ private:
   using StagedMemories = std::vector<GstPtr<GstMemory>>;
   /// A flight without a destination is one that failed: `flow` says how.
   [[nodiscard]] GstFlowReturn launch(std::size_t slot, GstBuffer* input, GstBuffer* output,
-                                     Flight& flight);
-  [[nodiscard]] std::variant<runtime::Job, runtime::Error>
-  submit(std::size_t slot, const FdRange& source, const FdRange& destination);
+                                     runtime::AfterSubmit next, Flight& flight);
+  [[nodiscard]] std::variant<runtime::Job, runtime::Error> submit(std::size_t slot,
+                                                                  const FdRange& source,
+                                                                  const FdRange& destination,
+                                                                  runtime::AfterSubmit next);
   GstFlowReturn land(Flight& flight) noexcept override;
   [[nodiscard]] GstFlowReturn run_on_device(std::size_t slot, GstBuffer* input, GstBuffer* output);
   [[nodiscard]] GstMemory* stage_memory(StagedMemories& kept, const char* port, FdResult why,

@@ -174,11 +174,13 @@ void TransformCore::report_job(std::size_t slot, const runtime::Error& error) {
 }
 
 /// Submits; while others fill the device, tries again for as long as a job may take.
-std::variant<runtime::Job, runtime::Error>
-TransformCore::submit(std::size_t slot, const FdRange& source, const FdRange& destination) {
+std::variant<runtime::Job, runtime::Error> TransformCore::submit(std::size_t slot,
+                                                                 const FdRange& source,
+                                                                 const FdRange& destination,
+                                                                 runtime::AfterSubmit next) {
   const auto deadline = std::chrono::steady_clock::now() + job_timeout_;
   while (true) {
-    auto submitted = device_->submit(slot, source, destination);
+    auto submitted = device_->submit(slot, source, destination, next);
     const auto* error = std::get_if<runtime::Error>(&submitted);
     if (error == nullptr || error->code != runtime::ErrorCode::QueueFull || cancelled_ ||
         std::chrono::steady_clock::now() >= deadline)
@@ -188,7 +190,7 @@ TransformCore::submit(std::size_t slot, const FdRange& source, const FdRange& de
 }
 
 GstFlowReturn TransformCore::launch(std::size_t slot, GstBuffer* input, GstBuffer* output,
-                                    Flight& flight) {
+                                    runtime::AfterSubmit next, Flight& flight) {
   flight.slot = slot;
   flight.input = input;
   flight.output = output;
@@ -217,7 +219,7 @@ GstFlowReturn TransformCore::launch(std::size_t slot, GstBuffer* input, GstBuffe
   }
   if (!destination)
     return GST_FLOW_ERROR;
-  auto submitted = submit(slot, *source, *destination);
+  auto submitted = submit(slot, *source, *destination, next);
   if (const auto* error = std::get_if<runtime::Error>(&submitted)) {
     if (cancelled_)
       return GST_FLOW_FLUSHING;
@@ -253,7 +255,7 @@ GstFlowReturn TransformCore::land(Flight& flight) noexcept {
 
 GstFlowReturn TransformCore::run_on_device(std::size_t slot, GstBuffer* input, GstBuffer* output) {
   Flight flight;
-  const GstFlowReturn launched = launch(slot, input, output, flight);
+  const GstFlowReturn launched = launch(slot, input, output, runtime::AfterSubmit::Wait, flight);
   return launched == GST_FLOW_OK ? land(flight) : launched;
 }
 

@@ -37,6 +37,11 @@ extern const WireForm avx2_wire;
 #endif
 #if SIMAAI_MATRIX_HAVE_AVX512VNNI
 extern const Backend avx512vnni_backend;
+extern const Backend avx512vnni_vbmi_backend; ///< the same, with avx512vbmi_wire
+extern const WireForm avx512vbmi_wire;
+#endif
+#if SIMAAI_MATRIX_HAVE_AMX
+extern const Backend amx_backend; ///< for a process that the kernel lets use tiles
 #endif
 #if SIMAAI_MATRIX_HAVE_NEON
 extern const Backend neon_backend;

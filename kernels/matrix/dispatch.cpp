@@ -11,6 +11,11 @@
 #if defined(__aarch64__)
 #include <sys/auxv.h>
 #endif
+#if SIMAAI_MATRIX_HAVE_AMX
+#include <cpuid.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
 
 namespace simaai::kernels::matrix {
 namespace detail {
@@ -22,12 +27,41 @@ struct BackendList {
   void add(const Backend& backend) noexcept { entries[count++] = &backend; }
 };
 
+#if SIMAAI_MATRIX_HAVE_AVX512VNNI
+bool has_avx512vnni() noexcept {
+  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+         __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vnni");
+}
+#endif
+
+#if SIMAAI_MATRIX_HAVE_AMX
+/// Whether there are int8 tiles and the kernel lets this process use them, which it wants to be asked:
+/// their state makes signal frames larger.
+bool has_tiles() noexcept {
+  unsigned eax = 0;
+  unsigned ebx = 0;
+  unsigned ecx = 0;
+  unsigned edx = 0;
+  constexpr unsigned kAmxTile = 1U << 24;
+  constexpr unsigned kAmxInt8 = 1U << 25;
+  if (__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) == 0 ||
+      (edx & (kAmxTile | kAmxInt8)) != (kAmxTile | kAmxInt8))
+    return false;
+  constexpr long kRequestPermission = 0x1023; // ARCH_REQ_XCOMP_PERM
+  constexpr long kTileData = 18;              // XFEATURE_XTILEDATA
+  return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
+}
+#endif
+
 BackendList find_backends() noexcept {
   BackendList list;
+#if SIMAAI_MATRIX_HAVE_AMX
+  if (has_avx512vnni() && __builtin_cpu_supports("avx512vbmi") && has_tiles())
+    list.add(amx_backend);
+#endif
 #if SIMAAI_MATRIX_HAVE_AVX512VNNI
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-      __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vnni"))
-    list.add(avx512vnni_backend);
+  if (has_avx512vnni())
+    list.add(__builtin_cpu_supports("avx512vbmi") ? avx512vnni_vbmi_backend : avx512vnni_backend);
 #endif
 #if SIMAAI_MATRIX_HAVE_AVX2
   if (__builtin_cpu_supports("avx2"))

@@ -10,7 +10,6 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -19,6 +18,7 @@
 
 #include "runtime/common.h"
 #include "runtime/records.h"
+#include "runtime/wakeup.h"
 
 namespace simaai::runtime {
 namespace {
@@ -33,7 +33,7 @@ static_assert(SIMAAI_EV74_PACKET_BYTES == kernels::ev74::kMaxPacketBytes);
 
 class CharTransport final : public Transport {
 public:
-  CharTransport(UniqueFd node, UniqueFd wakeup, const SimaaiEv74Info& info) noexcept
+  CharTransport(UniqueFd node, Wakeup wakeup, const SimaaiEv74Info& info) noexcept
       : node_(std::move(node)), wakeup_(std::move(wakeup)), queue_limit_(info.queue_limit),
         capabilities_(capabilities_of(info)) {}
 
@@ -42,17 +42,14 @@ public:
   }
   Status submit(const Submission& submission) noexcept override;
   PumpResult pump(CompletionSink& sink, nanoseconds timeout) noexcept override;
-  void interrupt() noexcept override {
-    const std::uint64_t one = 1;
-    (void)!::write(wakeup_.get(), &one, sizeof(one));
-  }
+  void interrupt() noexcept override { wakeup_.ring(); }
 
 private:
   enum class Drained { Open, Ended };
   Drained drain(CompletionSink& sink) noexcept;
 
   const UniqueFd node_;
-  const UniqueFd wakeup_; ///< eventfd of interrupt()
+  const Wakeup wakeup_; ///< of interrupt()
   const std::uint32_t queue_limit_;
   const CapabilityTable capabilities_;
   bool lost_ = false; ///< of pump(), one caller at a time
@@ -109,13 +106,11 @@ CharTransport::Drained CharTransport::drain(CompletionSink& sink) noexcept {
 PumpResult CharTransport::pump(CompletionSink& sink, nanoseconds timeout) noexcept {
   if (lost_)
     return PumpResult::Exhausted;
-  std::array<pollfd, 2> watched{pollfd{node_.get(), POLLIN, 0}, pollfd{wakeup_.get(), POLLIN, 0}};
+  std::array<pollfd, 2> watched{pollfd{node_.get(), POLLIN, 0}, wakeup_.watched()};
   const timespec left = to_timespec(timeout);
   if (::ppoll(watched.data(), watched.size(), &left, nullptr) <= 0)
     return PumpResult::TimedOut;
-  std::uint64_t count = 0;
-  if (watched[1].revents != 0)
-    (void)!::read(wakeup_.get(), &count, sizeof(count));
+  wakeup_.acknowledge(watched[1]);
   if (drain(sink) == Drained::Ended) {
     // The driver says so once nothing touches memory any more.
     lost_ = true;
@@ -137,8 +132,8 @@ TransportResult open_char_transport(std::string_view path) {
   if (info.uapi_version != SIMAAI_EV74_UAPI_VERSION || info.queue_limit == 0 ||
       info.capability_count > SIMAAI_EV74_CAPABILITIES)
     return make_error(ErrorCode::ProtocolMismatch, SIMAAI_EV74_UAPI_VERSION, info.uapi_version);
-  UniqueFd wakeup(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  if (!wakeup)
+  Wakeup wakeup;
+  if (!wakeup.open())
     return unavailable(errno);
   return std::make_unique<CharTransport>(std::move(node), std::move(wakeup), info);
 }

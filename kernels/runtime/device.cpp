@@ -25,7 +25,8 @@ struct Range {
 };
 
 std::variant<Range, Error> check_binding(const Binding& binding, const Relocation& needs) noexcept {
-  const auto found = inspect(binding.fd);
+  const auto found =
+      binding.object ? std::variant<MemoryInfo, Error>(*binding.object) : inspect(binding.fd);
   if (const auto* error = std::get_if<Error>(&found))
     return *error;
   Range range;
@@ -94,7 +95,9 @@ JobState Job::state() const noexcept {
   return session_ ? session_->state(slot_) : JobState::Completed;
 }
 
-Status Job::submit() noexcept { return session_ ? session_->submit(slot_) : Status(); }
+Status Job::submit(AfterSubmit next) noexcept {
+  return session_ ? session_->submit(slot_, next) : Status();
+}
 
 Status Job::wait(std::chrono::nanoseconds timeout, const std::atomic<bool>* cancelled) noexcept {
   return session_ ? session_->wait(slot_, timeout, cancelled) : Status();
@@ -150,11 +153,11 @@ std::variant<Job, Error> Device::make_job(const Plan& plan, Binding source,
   return Job(session_, *slot);
 }
 
-std::variant<Job, Error> Device::submit(const Plan& plan, Binding source,
-                                        Binding destination) const noexcept {
+std::variant<Job, Error> Device::submit(const Plan& plan, Binding source, Binding destination,
+                                        AfterSubmit next) const noexcept {
   auto made = make_job(plan, std::move(source), std::move(destination));
   if (auto* job = std::get_if<Job>(&made); job != nullptr && job->session_ != nullptr)
-    if (const Status status = job->submit(); !status.ok())
+    if (const Status status = job->submit(next); !status.ok())
       return status.error();
   return made;
 }
@@ -162,7 +165,7 @@ std::variant<Job, Error> Device::submit(const Plan& plan, Binding source,
 Status Device::run(const Plan& plan, Binding source, Binding destination,
                    std::chrono::nanoseconds timeout,
                    const std::atomic<bool>* cancelled) const noexcept {
-  auto submitted = submit(plan, std::move(source), std::move(destination));
+  auto submitted = submit(plan, std::move(source), std::move(destination), AfterSubmit::Wait);
   if (const auto* error = std::get_if<Error>(&submitted))
     return *error;
   return std::get_if<Job>(&submitted)->wait(timeout, cancelled);

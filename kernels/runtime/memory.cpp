@@ -19,7 +19,8 @@
 namespace simaai::runtime {
 namespace {
 
-constexpr std::int64_t kDmaBufMagic = 0x444d4142; // "DMAB"
+constexpr std::int64_t kDmaBufMagic = 0x444d4142;    // "DMAB"
+constexpr std::int64_t kHugePagesMagic = 0x958458f6; // hugetlbfs
 
 Error bad_descriptor(int fd) noexcept { return make_error(ErrorCode::BadDescriptor, 0, fd, errno); }
 
@@ -71,6 +72,12 @@ std::variant<MemoryInfo, Error> inspect(int fd) noexcept {
   info.writable = (open_flags & O_ACCMODE) == O_RDWR;
   // Only memfds (and files of tmpfs and hugetlbfs, which behave alike) have seals.
   if (const int seals = ::fcntl(fd, F_GET_SEALS); seals >= 0) {
+    // The seal keeps the length, not the pages: a hole in huge pages may find none any more, which ends whoever has them
+    // mapped. Their blocks are larger than a page, as those of some other tmpfs are.
+    struct statfs system {};
+    if (file.st_blksize > ::getpagesize() && ::fstatfs(fd, &system) == 0 &&
+        static_cast<std::int64_t>(system.f_type) == kHugePagesMagic)
+      return make_error(ErrorCode::UnsupportedMemory, 0, kHugePagesMagic);
     info.kind = MemoryKind::Memfd;
     info.sealed = (seals & F_SEAL_SHRINK) != 0;
     info.writable = info.writable && (seals & (F_SEAL_WRITE | F_SEAL_FUTURE_WRITE)) == 0;

@@ -13,7 +13,7 @@
 namespace simaai::runtime::protocol {
 
 inline constexpr std::uint32_t kMagic = 0x64373465; // "e47d" in memory of a little-endian machine
-inline constexpr std::uint16_t kVersion = 2;
+inline constexpr std::uint16_t kVersion = 3;
 
 enum class MessageType : std::uint16_t {
   Hello = 1,      ///< server to client, first
@@ -65,10 +65,12 @@ struct Submit {
   std::uint64_t job; ///< the client's number, repeated in the completion
   std::uint32_t packet_bytes;
   std::uint32_t fd_count;
+  std::uint32_t processor; ///< a hint: that the client runs on
+  std::uint32_t reserved;
   RelocationRecord relocations[2]; ///< source, destination
   std::byte packet[kernels::ev74::kMaxPacketBytes];
 };
-static_assert(sizeof(Submit) == 32 + 2 * 32 + 216);
+static_assert(sizeof(Submit) == 40 + 2 * 32 + 216);
 
 /// Why the server did not run a job (JobOutcome::Refused); Completion::detail. Never renumbered.
 enum class RefusalReason : std::uint32_t {
@@ -86,7 +88,7 @@ struct CompletionRecord {
   std::uint32_t outcome; ///< JobOutcome
   std::uint32_t entry_status;
   std::uint32_t detail;
-  std::uint32_t reserved;
+  std::uint32_t processor; ///< a hint: that the server ran the job on
   std::uint64_t dma_calls_in;
   std::uint64_t dma_calls_out;
   std::uint64_t dma_bytes_in;

@@ -143,7 +143,7 @@ void Session::park(Slot& slot, const Error& why) noexcept {
   slot.parked = true;
 }
 
-Status Session::submit(std::uint32_t index) noexcept {
+Status Session::submit(std::uint32_t index, AfterSubmit next) noexcept {
   Keeps released;
   Lock lock(mutex_);
   Slot& slot = slots_[index];
@@ -158,7 +158,8 @@ Status Session::submit(std::uint32_t index) noexcept {
   // Before the transport has it: another thread may pump the completion at once.
   slot.state = JobState::Submitted;
   slot.times.submitted_ns = now_ns();
-  const Submission handed = submission(slot);
+  Submission handed = submission(slot);
+  handed.next = next;
   lock.unlock();
   const Status status = transport_->submit(handed);
   if (status.ok())

@@ -52,7 +52,7 @@ public:
   [[nodiscard]] Counters counters(std::uint32_t slot) const noexcept;
   [[nodiscard]] JobTimes times(std::uint32_t slot) const noexcept;
   [[nodiscard]] bool retired(std::uint32_t slot) const noexcept;
-  Status submit(std::uint32_t index) noexcept;
+  Status submit(std::uint32_t index, AfterSubmit next) noexcept;
   Status wait(std::uint32_t index, std::chrono::nanoseconds timeout,
               const std::atomic<bool>* cancelled) noexcept;
   void wake() noexcept;

@@ -11,7 +11,6 @@
 #include <utility>
 
 #include <poll.h>
-#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
@@ -19,9 +18,11 @@
 
 #include <simaai/runtime/unique_fd.h>
 
+#include "runtime/attention.h"
 #include "runtime/common.h"
 #include "runtime/protocol.h"
 #include "runtime/records.h"
+#include "runtime/wakeup.h"
 
 namespace simaai::runtime {
 namespace {
@@ -70,7 +71,7 @@ UniqueFd watch_peer(int socket) noexcept {
 
 class UnixTransport final : public Transport {
 public:
-  UnixTransport(UniqueFd socket, UniqueFd server, UniqueFd wakeup,
+  UnixTransport(UniqueFd socket, UniqueFd server, Wakeup wakeup,
                 const protocol::Hello& hello) noexcept
       : socket_(std::move(socket)), server_(std::move(server)), wakeup_(std::move(wakeup)),
         queue_limit_(hello.queue_limit), capabilities_(capabilities_of(hello)) {}
@@ -80,10 +81,7 @@ public:
   }
   Status submit(const Submission& submission) noexcept override;
   PumpResult pump(CompletionSink& sink, nanoseconds timeout) noexcept override;
-  void interrupt() noexcept override {
-    const std::uint64_t one = 1;
-    (void)!::write(wakeup_.get(), &one, sizeof(one));
-  }
+  void interrupt() noexcept override { wakeup_.ring(); }
 
 private:
   enum class Drained { Open, Ended };
@@ -94,17 +92,20 @@ private:
 
   const UniqueFd socket_;
   const UniqueFd server_; ///< pidfd
-  const UniqueFd wakeup_; ///< eventfd of interrupt()
+  const Wakeup wakeup_;   ///< of interrupt()
   const std::uint32_t queue_limit_;
   const CapabilityTable capabilities_;
+  std::atomic<std::uint32_t> server_processor_{kNoProcessor}; ///< of its last answer
   std::atomic<std::uint32_t> in_flight_{0};
+  std::atomic<bool> expecting_{false}; ///< a brief job alone was handed over, and is waited for
   // Of pump(), one caller at a time.
   bool lost_ = false;
   bool stopped_ = false;
 };
 
 Status UnixTransport::submit(const Submission& submission) noexcept {
-  if (in_flight_.fetch_add(1, std::memory_order_relaxed) >= queue_limit_) {
+  const std::uint32_t before = in_flight_.fetch_add(1, std::memory_order_relaxed);
+  if (before >= queue_limit_) {
     in_flight_.fetch_sub(1, std::memory_order_relaxed);
     return make_error(ErrorCode::QueueFull, queue_limit_);
   }
@@ -113,6 +114,7 @@ Status UnixTransport::submit(const Submission& submission) noexcept {
   message.job = submission.job;
   message.packet_bytes = static_cast<std::uint32_t>(submission.packet.size());
   message.fd_count = protocol::kMaxDescriptors;
+  message.processor = this_processor();
   std::array<int, 2> fds{};
   for (std::uint32_t port = 0; port < fds.size(); ++port) {
     const BoundRelocation& from = submission.relocations[port];
@@ -128,6 +130,10 @@ Status UnixTransport::submit(const Submission& submission) noexcept {
   const Status status = send(message, fds);
   if (!status.ok())
     in_flight_.fetch_sub(1, std::memory_order_relaxed);
+  else if (before == 0 && submission.next == AfterSubmit::Wait &&
+           submission.relocations[0].length_bytes + submission.relocations[1].length_bytes <=
+               kBriefBytes)
+    expecting_.store(true, std::memory_order_relaxed);
   return status;
 }
 
@@ -175,6 +181,7 @@ UnixTransport::Drained UnixTransport::drain(CompletionSink& sink) noexcept {
     if (got <= 0 || flying == 0 ||
         !protocol::is(record, protocol::MessageType::Completion, static_cast<std::size_t>(got)))
       return Drained::Ended;
+    server_processor_.store(record.processor, std::memory_order_relaxed);
     const bool was_last = in_flight_.fetch_sub(1, std::memory_order_relaxed) == 1;
     sink.retired(completion_of(record));
     // Another look would find nothing, and so costs a call for nothing.
@@ -199,10 +206,11 @@ PumpResult UnixTransport::lose(CompletionSink& sink, int reason) noexcept {
 PumpResult UnixTransport::await_exit(CompletionSink& sink, nanoseconds timeout) noexcept {
   if (stopped_ || !server_)
     return PumpResult::Exhausted;
-  std::array<pollfd, 2> watched{pollfd{server_.get(), POLLIN, 0}, pollfd{wakeup_.get(), POLLIN, 0}};
+  std::array<pollfd, 2> watched{pollfd{server_.get(), POLLIN, 0}, wakeup_.watched()};
   const timespec left = to_timespec(timeout);
   if (::ppoll(watched.data(), watched.size(), &left, nullptr) <= 0)
     return PumpResult::TimedOut;
+  wakeup_.acknowledge(watched[1]);
   if (watched[0].revents != 0) {
     stopped_ = true;
     sink.stopped();
@@ -213,13 +221,15 @@ PumpResult UnixTransport::await_exit(CompletionSink& sink, nanoseconds timeout) 
 PumpResult UnixTransport::pump(CompletionSink& sink, nanoseconds timeout) noexcept {
   if (lost_)
     return await_exit(sink, timeout);
-  std::array<pollfd, 2> watched{pollfd{wakeup_.get(), POLLIN, 0}, pollfd{socket_.get(), POLLIN, 0}};
+  std::array<pollfd, 2> watched{wakeup_.watched(), pollfd{socket_.get(), POLLIN, 0}};
+  int ready = 0;
+  if (expecting_.exchange(false, std::memory_order_relaxed) &&
+      may_look_out(server_processor_.load(std::memory_order_relaxed)))
+    ready = look_out(watched, std::min<nanoseconds>(timeout, kAttention));
   const timespec left = to_timespec(timeout);
-  if (::ppoll(watched.data(), watched.size(), &left, nullptr) <= 0)
+  if (ready == 0 && ::ppoll(watched.data(), watched.size(), &left, nullptr) <= 0)
     return PumpResult::TimedOut;
-  std::uint64_t count = 0;
-  if (watched[0].revents != 0)
-    (void)!::read(wakeup_.get(), &count, sizeof(count));
+  wakeup_.acknowledge(watched[0]);
   const bool hung_up = (watched[1].revents & (POLLHUP | POLLERR | POLLNVAL)) != 0;
   if ((watched[1].revents != 0 && drain(sink) == Drained::Ended) || hung_up)
     return lose(sink, hung_up ? ECONNRESET : EPROTO);
@@ -242,8 +252,8 @@ TransportResult open_unix_transport(std::string_view path) {
       hello.capability_count > CapabilityTable::kMaxEntries || hello.queue_limit == 0)
     return make_error(ErrorCode::ProtocolMismatch, protocol::kVersion,
                       hello.header.magic == protocol::kMagic ? hello.header.version : 0);
-  UniqueFd wakeup(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  if (!wakeup)
+  Wakeup wakeup;
+  if (!wakeup.open())
     return unavailable(errno);
   return std::make_unique<UnixTransport>(std::move(socket), std::move(server), std::move(wakeup),
                                          hello);

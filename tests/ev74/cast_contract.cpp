@@ -12,9 +12,11 @@ namespace {
 
 using kernels::Strided;
 
-struct CastCodec {
-  using Plan = kernels::ops::cast::Plan;
-  using Request = kernels::ops::cast::Request;
+struct CastCodec
+    : CodecOf<kernels::ops::cast::Request, kernels::ops::cast::Plan,
+              kernels::ops::cast::check_inference, kernels::ev74::cast::check_inference,
+              kernels::ev74::cast::check_inference, kernels::ev74::cast::encode,
+              kernels::ev74::cast::encode_relocatable, kernels::ev74::cast::bind> {
   static constexpr std::uint16_t kNumber = 1;
   static constexpr std::pair<DType, DType> kDTypes[] = {{DType::Float32, DType::BFloat16},
                                                         {DType::BFloat16, DType::Float32}};
@@ -22,25 +24,6 @@ struct CastCodec {
   static CaseRules rules() { return {.dtypes = kDTypes, .least_rank = 0}; }
   static GeneratedCase sample() {
     return {{{4, 3, 5}, DType::Float32, Strided{{128, 40, 8}}}, {{4, 3, 5}, DType::BFloat16}, {}};
-  }
-  static Request request(const GeneratedCase& c) { return {{&c.source, 1}, {&c.destination, 1}}; }
-  static auto admit(const GeneratedCase& c) {
-    return kernels::ops::cast::check_inference(request(c));
-  }
-  static auto check_request(const GeneratedCase& c) {
-    return kernels::ev74::cast::check_inference(request(c));
-  }
-  static auto check(const Plan& plan) { return kernels::ev74::cast::check_inference(plan); }
-  static auto encode(const Plan& plan, const DeviceRegion& source,
-                     const DeviceRegion& destination) {
-    return kernels::ev74::cast::encode(plan, source, destination);
-  }
-  static auto encode_relocatable(const Plan& plan) {
-    return kernels::ev74::cast::encode_relocatable(plan);
-  }
-  static auto bind(const RelocatablePacket& packet, const DeviceRegion& source,
-                   const DeviceRegion& destination) {
-    return kernels::ev74::cast::bind(packet, source, destination);
   }
 };
 

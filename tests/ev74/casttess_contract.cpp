@@ -14,9 +14,11 @@ using kernels::ChannelStorage;
 using kernels::MlaTiled;
 using kernels::Strided;
 
-struct CastTessCodec {
-  using Plan = kernels::ops::casttess::Plan;
-  using Request = kernels::ops::casttess::Request;
+struct CastTessCodec
+    : CodecOf<kernels::ops::casttess::Request, kernels::ops::casttess::Plan,
+              kernels::ops::casttess::check_inference, kernels::ev74::casttess::check_inference,
+              kernels::ev74::casttess::check_inference, kernels::ev74::casttess::encode,
+              kernels::ev74::casttess::encode_relocatable, kernels::ev74::casttess::bind> {
   static constexpr std::uint16_t kNumber = 3;
   static constexpr std::pair<DType, DType> kDTypes[] = {{DType::Float32, DType::BFloat16},
                                                         {DType::Float16, DType::BFloat16},
@@ -30,25 +32,6 @@ struct CastTessCodec {
     return {{{2, 3, 4, 5}, DType::Float16, Strided{{160, 52, 12, 2}}},
             {{2, 3, 4, 5}, DType::BFloat16, tiles},
             {}};
-  }
-  static Request request(const GeneratedCase& c) { return {{&c.source, 1}, {&c.destination, 1}}; }
-  static auto admit(const GeneratedCase& c) {
-    return kernels::ops::casttess::check_inference(request(c));
-  }
-  static auto check_request(const GeneratedCase& c) {
-    return kernels::ev74::casttess::check_inference(request(c));
-  }
-  static auto check(const Plan& plan) { return kernels::ev74::casttess::check_inference(plan); }
-  static auto encode(const Plan& plan, const DeviceRegion& source,
-                     const DeviceRegion& destination) {
-    return kernels::ev74::casttess::encode(plan, source, destination);
-  }
-  static auto encode_relocatable(const Plan& plan) {
-    return kernels::ev74::casttess::encode_relocatable(plan);
-  }
-  static auto bind(const RelocatablePacket& packet, const DeviceRegion& source,
-                   const DeviceRegion& destination) {
-    return kernels::ev74::casttess::bind(packet, source, destination);
   }
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What every EV74 codec must do, whatever the operation. A contract file defines a Codec type with
-// the operation's functions and instantiates the suite with it.
+// What every EV74 codec must do, whatever the operation. A contract file derives a Codec type from CodecOf with the
+// operation's functions, adds its wire number, its rules and a sample, and instantiates the suite with it.
 #pragma once
 
 #include <algorithm>
@@ -38,6 +38,39 @@ using kernels::ev74::RelocatablePacket;
 using kernels::ev74::Relocation;
 
 inline constexpr std::uint64_t kAperture = 4294967296; // 2^32
+
+/// The functions of one operation, under names that the suite can call.
+template <class Request, class Plan_, std::variant<Plan_, Error> (*Admit)(const Request&) noexcept,
+          std::variant<Plan_, Error> (*CheckRequest)(const Request&) noexcept,
+          kernels::Status (*CheckPlan)(const Plan_&) noexcept,
+          std::variant<Invocation, Error> (*Encode)(const Plan_&, const DeviceRegion&,
+                                                    const DeviceRegion&) noexcept,
+          std::variant<RelocatablePacket, Error> (*EncodeRelocatable)(const Plan_&) noexcept,
+          std::variant<Invocation, Error> (*Bind)(const RelocatablePacket&, const DeviceRegion&,
+                                                  const DeviceRegion&) noexcept>
+struct CodecOf {
+  using Plan = Plan_;
+  static Request request(const GeneratedCase& c) {
+    Request made;
+    made.inputs = {&c.source, 1};
+    made.outputs = {&c.destination, 1};
+    if constexpr (requires { made.params.int8_channel_padding; })
+      made.params.int8_channel_padding = c.padding;
+    return made;
+  }
+  static auto admit(const GeneratedCase& c) { return Admit(request(c)); }
+  static auto check_request(const GeneratedCase& c) { return CheckRequest(request(c)); }
+  static auto check(const Plan& plan) { return CheckPlan(plan); }
+  static auto encode(const Plan& plan, const DeviceRegion& source,
+                     const DeviceRegion& destination) {
+    return Encode(plan, source, destination);
+  }
+  static auto encode_relocatable(const Plan& plan) { return EncodeRelocatable(plan); }
+  static auto bind(const RelocatablePacket& packet, const DeviceRegion& source,
+                   const DeviceRegion& destination) {
+    return Bind(packet, source, destination);
+  }
+};
 
 inline std::vector<std::byte> copied(std::span<const std::byte> bytes) {
   return {bytes.begin(), bytes.end()};

@@ -15,9 +15,11 @@ using kernels::MlaCBlocked;
 using kernels::MlaTiled;
 using kernels::Strided;
 
-struct DetessCodec {
-  using Plan = kernels::ops::detess::Plan;
-  using Request = kernels::ops::detess::Request;
+struct DetessCodec
+    : CodecOf<kernels::ops::detess::Request, kernels::ops::detess::Plan,
+              kernels::ops::detess::check_inference, kernels::ev74::detess::check_inference,
+              kernels::ev74::detess::check_inference, kernels::ev74::detess::encode,
+              kernels::ev74::detess::encode_relocatable, kernels::ev74::detess::bind> {
   static constexpr std::uint16_t kNumber = 4;
   static constexpr std::pair<DType, DType> kDTypes[] = {{DType::Int8, DType::Int8},
                                                         {DType::BFloat16, DType::BFloat16}};
@@ -28,25 +30,6 @@ struct DetessCodec {
     tiles.axes = {3, 0, 1, 2};
     tiles.tile_shape = {1, 2, 2, 3};
     return {{{3, 4, 5, 2}, DType::BFloat16, tiles}, {{3, 4, 5, 2}, DType::BFloat16}, {}};
-  }
-  static Request request(const GeneratedCase& c) { return {{&c.source, 1}, {&c.destination, 1}}; }
-  static auto admit(const GeneratedCase& c) {
-    return kernels::ops::detess::check_inference(request(c));
-  }
-  static auto check_request(const GeneratedCase& c) {
-    return kernels::ev74::detess::check_inference(request(c));
-  }
-  static auto check(const Plan& plan) { return kernels::ev74::detess::check_inference(plan); }
-  static auto encode(const Plan& plan, const DeviceRegion& source,
-                     const DeviceRegion& destination) {
-    return kernels::ev74::detess::encode(plan, source, destination);
-  }
-  static auto encode_relocatable(const Plan& plan) {
-    return kernels::ev74::detess::encode_relocatable(plan);
-  }
-  static auto bind(const RelocatablePacket& packet, const DeviceRegion& source,
-                   const DeviceRegion& destination) {
-    return kernels::ev74::detess::bind(packet, source, destination);
   }
 };
 

@@ -15,9 +15,11 @@ using kernels::MlaCBlocked;
 using kernels::MlaTiled;
 using kernels::Strided;
 
-struct DetessCastCodec {
-  using Plan = kernels::ops::detesscast::Plan;
-  using Request = kernels::ops::detesscast::Request;
+struct DetessCastCodec
+    : CodecOf<kernels::ops::detesscast::Request, kernels::ops::detesscast::Plan,
+              kernels::ops::detesscast::check_inference, kernels::ev74::detesscast::check_inference,
+              kernels::ev74::detesscast::check_inference, kernels::ev74::detesscast::encode,
+              kernels::ev74::detesscast::encode_relocatable, kernels::ev74::detesscast::bind> {
   static constexpr std::uint16_t kNumber = 5;
   static constexpr std::pair<DType, DType> kDTypes[] = {{DType::BFloat16, DType::BFloat16},
                                                         {DType::BFloat16, DType::Float32}};
@@ -31,25 +33,6 @@ struct DetessCastCodec {
     return {{{2, 3, 4, 5}, DType::BFloat16, tiles},
             {{2, 3, 4, 5}, DType::Float32, Strided{{512, 128, 24, 4}}},
             {}};
-  }
-  static Request request(const GeneratedCase& c) { return {{&c.source, 1}, {&c.destination, 1}}; }
-  static auto admit(const GeneratedCase& c) {
-    return kernels::ops::detesscast::check_inference(request(c));
-  }
-  static auto check_request(const GeneratedCase& c) {
-    return kernels::ev74::detesscast::check_inference(request(c));
-  }
-  static auto check(const Plan& plan) { return kernels::ev74::detesscast::check_inference(plan); }
-  static auto encode(const Plan& plan, const DeviceRegion& source,
-                     const DeviceRegion& destination) {
-    return kernels::ev74::detesscast::encode(plan, source, destination);
-  }
-  static auto encode_relocatable(const Plan& plan) {
-    return kernels::ev74::detesscast::encode_relocatable(plan);
-  }
-  static auto bind(const RelocatablePacket& packet, const DeviceRegion& source,
-                   const DeviceRegion& destination) {
-    return kernels::ev74::detesscast::bind(packet, source, destination);
   }
 };
 

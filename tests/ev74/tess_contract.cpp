@@ -14,9 +14,11 @@ using kernels::ChannelStorage;
 using kernels::MlaTiled;
 using kernels::Strided;
 
-struct TessCodec {
-  using Plan = kernels::ops::tess::Plan;
-  using Request = kernels::ops::tess::Request;
+struct TessCodec
+    : CodecOf<kernels::ops::tess::Request, kernels::ops::tess::Plan,
+              kernels::ops::tess::check_inference, kernels::ev74::tess::check_inference,
+              kernels::ev74::tess::check_inference, kernels::ev74::tess::encode,
+              kernels::ev74::tess::encode_relocatable, kernels::ev74::tess::bind> {
   static constexpr std::uint16_t kNumber = 2;
   static constexpr std::pair<DType, DType> kDTypes[] = {{DType::Int8, DType::Int8},
                                                         {DType::BFloat16, DType::BFloat16}};
@@ -30,27 +32,6 @@ struct TessCodec {
     tiles.tile_shape = {1, 2, 2, 3};
     tiles.channels = ChannelStorage::PadTo16;
     return {{{2, 3, 4, 5}, DType::Int8}, {{2, 3, 4, 5}, DType::Int8, tiles}, std::int8_t{-7}};
-  }
-  static Request request(const GeneratedCase& c) {
-    return {{&c.source, 1}, {&c.destination, 1}, {c.padding}};
-  }
-  static auto admit(const GeneratedCase& c) {
-    return kernels::ops::tess::check_inference(request(c));
-  }
-  static auto check_request(const GeneratedCase& c) {
-    return kernels::ev74::tess::check_inference(request(c));
-  }
-  static auto check(const Plan& plan) { return kernels::ev74::tess::check_inference(plan); }
-  static auto encode(const Plan& plan, const DeviceRegion& source,
-                     const DeviceRegion& destination) {
-    return kernels::ev74::tess::encode(plan, source, destination);
-  }
-  static auto encode_relocatable(const Plan& plan) {
-    return kernels::ev74::tess::encode_relocatable(plan);
-  }
-  static auto bind(const RelocatablePacket& packet, const DeviceRegion& source,
-                   const DeviceRegion& destination) {
-    return kernels::ev74::tess::bind(packet, source, destination);
   }
 };
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Deletes each wait, ownership check and bound of the firmware in turn; every such mutant must be caught.
 
-usage: mutants.py SOURCE_ROOT RUNNER [--jobs N] [--only WORD] [--every N]
+usage: mutants.py SOURCE_ROOT RUNNER [--jobs N] [--only WORD] [--first N] [--count N] [--every N]
 
 Each mutant is compiled into a shared library that RUNNER (mutant_runner.cpp) judges with the oracle and the
 device model. A mutant is caught where the runner objects, crashes, or does not come to an end. The unchanged firmware must
@@ -191,6 +191,8 @@ def main():
     parser.add_argument('runner')
     parser.add_argument('--jobs', type=int, default=2)
     parser.add_argument('--only', default='')
+    parser.add_argument('--first', type=int, default=0, help='leave out that many mutants of the table')
+    parser.add_argument('--count', type=int, help='take at most that many, before --every')
     parser.add_argument('--every', type=int, default=1, help='take each so-many-th mutant of the table')
     arguments = parser.parse_args()
     root = pathlib.Path(arguments.root).resolve()
@@ -202,7 +204,8 @@ def main():
         whole = build.judge(build.folder / 'whole.so')
         if whole.returncode != 0:
             sys.exit(f'the unchanged firmware fails: {whole.stdout}{whole.stderr}')
-        chosen = [n for n, mutant in enumerate(MUTANTS) if arguments.only in mutant[0] + mutant[1]][::arguments.every]
+        chosen = [n for n, mutant in enumerate(MUTANTS) if arguments.only in mutant[0] + mutant[1]]
+        chosen = chosen[arguments.first:][:arguments.count][::arguments.every]
         with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
             results = list(pool.map(build.run_mutant, chosen))
     survivors = 0

@@ -2,7 +2,9 @@
 // backend=ev74 in the elements: data, copies, faults on the bus, life after them.
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <chrono>
+#include <cstdarg>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -11,6 +13,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <gst/allocators/gstfdmemory.h>
@@ -26,6 +29,23 @@
 #include "runtime/server_process.h"
 #include "sample.h"
 #include "support/eventually.h"
+
+namespace {
+
+std::atomic<int> looks{0}; ///< at what is behind a descriptor
+
+} // namespace
+
+// Found by the library before that of the C library.
+extern "C" __attribute__((visibility("default"))) int fcntl64(int fd, int command, ...) {
+  va_list arguments;
+  va_start(arguments, command);
+  const long argument = va_arg(arguments, long);
+  va_end(arguments);
+  if (command == F_GET_SEALS)
+    ++looks;
+  return static_cast<int>(::syscall(SYS_fcntl, fd, command, argument));
+}
 
 namespace {
 
@@ -111,6 +131,78 @@ TEST(Ev74, CopiesWhatNoDeviceCanBeGiven) {
       gst_buffer_copy_region(whole.get(), GST_BUFFER_COPY_ALL, 8, kInputBytes - 8)));
   pushed(std::move(two), "several memories");
   pushed(fd_buffer(sample.input, 2), "not aligned");
+}
+
+TEST(Ev74, MemoryLongerThanItsObjectIsAnErrorOnEveryBackend) {
+  const GstPtr<GstAllocator> wrapper(gst_fd_allocator_new());
+  for (const char* backend : {"ev74", "a65"})
+    for (const off_t bytes : {0, static_cast<int>(kInputBytes) - 4}) {
+      ElementHarness harness("simaaicast", {{"backend", backend}});
+      ASSERT_TRUE(harness.send_caps(caps_of(kInput)));
+      const int cut = ::memfd_create("cut", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+      ASSERT_EQ(::ftruncate(cut, bytes), 0);
+      GstPtr<GstBuffer> buffer(gst_buffer_new());
+      gst_buffer_append_memory(buffer.get(), gst_fd_allocator_alloc(wrapper.get(), cut, kInputBytes,
+                                                                    GST_FD_MEMORY_FLAG_NONE));
+      EXPECT_EQ(harness.push(std::move(buffer)), GST_FLOW_ERROR) << backend;
+      EXPECT_EQ(harness.take_errors().size(), 1U) << backend;
+      // The next one is as good as ever.
+      const Sample sample;
+      ASSERT_EQ(harness.push(sample.input), GST_FLOW_OK);
+      EXPECT_EQ(harness.pull(), sample.output);
+    }
+}
+
+TEST(Ev74, ClosedDescriptorIsAnErrorOnEveryBackend) {
+  const GstPtr<GstAllocator> wrapper(gst_fd_allocator_new());
+  for (const char* backend : {"ev74", "a65"}) {
+    ElementHarness harness("simaaicast", {{"backend", backend}});
+    ASSERT_TRUE(harness.send_caps(caps_of(kInput)));
+    const int closed = ::memfd_create("closed", MFD_CLOEXEC);
+    GstPtr<GstBuffer> buffer(gst_buffer_new());
+    gst_buffer_append_memory(
+        buffer.get(),
+        gst_fd_allocator_alloc(wrapper.get(), closed, kInputBytes, GST_FD_MEMORY_FLAG_DONT_CLOSE));
+    ::close(closed);
+    EXPECT_EQ(harness.push(std::move(buffer)), GST_FLOW_ERROR) << backend;
+    EXPECT_EQ(harness.take_errors().size(), 1U) << backend;
+  }
+}
+
+TEST(Ev74, AsksTheKernelOnceForMemoryOfItsOwnKind) {
+  ElementHarness harness("simaaicast", {{"backend", "ev74"}, {"require-zero-copy", "true"}});
+  ASSERT_TRUE(harness.send_caps(caps_of(kInput)));
+  const Sample sample;
+  const auto input = fd_buffer(sample.input);
+  int before = 0;
+  for (int round = 0; round < 5; ++round) {
+    ASSERT_EQ(harness.push(GstPtr<GstBuffer>(gst_buffer_ref(input.get()))), GST_FLOW_OK);
+    EXPECT_EQ(harness.pull(), sample.output);
+    if (round == 1)
+      before = looks;
+  }
+  EXPECT_GT(before, 0);
+  EXPECT_EQ(looks, before);
+}
+
+TEST(Ev74, AsksTheKernelOnceABufferForMemoryOfOthers) {
+  ElementHarness harness("simaaicast", {{"backend", "ev74"}, {"require-zero-copy", "true"}});
+  ASSERT_TRUE(harness.send_caps(caps_of(kInput)));
+  const Sample sample;
+  const GstPtr<GstAllocator> wrapper(gst_fd_allocator_new());
+  const int sealed = ::memfd_create("sealed", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+  ASSERT_EQ(::pwrite(sealed, sample.input.data(), kInputBytes, 0),
+            static_cast<ssize_t>(kInputBytes));
+  ASSERT_EQ(::fcntl(sealed, F_ADD_SEALS, F_SEAL_SHRINK), 0);
+  const GstPtr<GstBuffer> input(gst_buffer_new());
+  gst_buffer_append_memory(input.get(), gst_fd_allocator_alloc(wrapper.get(), sealed, kInputBytes,
+                                                               GST_FD_MEMORY_FLAG_NONE));
+  for (int round = 0; round < 5; ++round) {
+    const int before = looks;
+    ASSERT_EQ(harness.push(GstPtr<GstBuffer>(gst_buffer_ref(input.get()))), GST_FLOW_OK);
+    EXPECT_EQ(harness.pull(), sample.output);
+    EXPECT_TRUE(round == 0 || looks - before == 1) << looks - before;
+  }
 }
 
 TEST(Ev74, SharedPartsAreUsedInPlace) {

@@ -11,16 +11,17 @@ has() {
   done
 }
 
-# serve: starts a server; its socket is $scratch/ev74.
+# serve NAME OPTIONS: starts a server; its socket is $scratch/NAME.
+servers=()
 serve() {
-  LD_PRELOAD= "$EV74D" --model workers=3,dma=deferred,seed=5,checking=full "$scratch/ev74" >"$scratch/ev74.log" 2>&1 &
-  server=$!
-  trap 'kill "$server" 2>/dev/null; rm -rf "$scratch"' EXIT
+  LD_PRELOAD= "$EV74D" --model "$2" "$scratch/$1" >"$scratch/$1.log" 2>&1 &
+  servers+=("$!")
+  trap 'kill "${servers[@]}" 2>/dev/null; rm -rf "$scratch"' EXIT
   for _ in $(seq 600); do
-    [ -S "$scratch/ev74" ] && return 0
+    [ -S "$scratch/$1" ] && return 0
     sleep 0.1
   done
-  sed 's/^/# /' "$scratch/ev74.log"
+  sed 's/^/# /' "$scratch/$1.log"
   return 1
 }
 
@@ -119,7 +120,32 @@ several_in_flight() {
   cmp host.raw device.raw
 }
 
-serve || { echo "1..0 # SKIP the server did not start"; exit 1; }
+# clip_sum PROPERTIES: the sum of all frames of the demo's clip after both elements.
+clip_sum() {
+  mkfifo clip.raw
+  sha256sum <clip.raw >sum.txt &
+  launch filesrc location="$scratch/clip.webm" ! decodebin ! videoconvert ! video/x-raw,format=RGB \
+    ! simaaivideototensor "scale=<0.003921569>" ! "$tensor,dtype=float32" \
+    ! simaaicasttess $1 ! simaaidetesscast $1 ! "$tensor,dtype=float32" ! filesink location=clip.raw
+  wait $!
+  rm clip.raw
+  cat sum.txt
+}
+
+# demo_video DEVICE: every frame of the clip that the demo makes, as on the host.
+demo_video() {
+  local host device
+  [ -s "$scratch/clip.webm" ] ||
+    env -u DISPLAY -u WAYLAND_DISPLAY timeout 300 "$DEMO" --output "$scratch" >"$scratch/demo.txt" 2>&1
+  host=$(clip_sum backend=a65)
+  device=$(clip_sum "backend=ev74 device=$1")
+  echo "# $host"
+  [ "${#host}" -gt 60 ]
+  [ "$host" = "$device" ]
+  [ "$host" != "$(sha256sum </dev/null)" ]
+}
+
+serve ev74 workers=3,dma=deferred,seed=5,checking=full && serve plain workers=4 || { echo "1..0 # SKIP the server did not start"; exit 1; }
 for device in model:workers=2 "unix:$scratch/ev74"; do
   kind=${device%%:*}
   has cast && case_ "$kind: cast there and back" both_casts "$device"
@@ -129,5 +155,6 @@ for device in model:workers=2 "unix:$scratch/ev74"; do
   has casttess detesscast && case_ "$kind: casttess, detesscast" casttess_detesscast "$device"
   has casttess detesscast && case_ "$kind: several jobs in flight" several_in_flight "$device"
   has tess detess && case_ "$kind: tess, detess" tess_detess "$device"
+  has casttess detesscast && case_ "$kind: the video of the demo" demo_video "${device/%ev74/plain}"
 done
 finish

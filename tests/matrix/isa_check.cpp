@@ -151,6 +151,53 @@ std::size_t check_random(const Backend& backend) {
   return wrong;
 }
 
+/// Shapes at which tiles, panels and depth blocks begin and end, also where a's rows are not adjacent.
+std::size_t check_edges(const Backend& backend) {
+  reference::Random random(62);
+  std::size_t wrong = 0;
+  struct Shape {
+    std::size_t rows;
+    std::size_t inner;
+    std::size_t cols;
+  };
+  for (const auto& [rows, inner, cols] :
+       {Shape{16, 16, 16}, Shape{17, 64, 17}, Shape{31, 63, 31}, Shape{32, 65, 32},
+        Shape{33, 128, 33}, Shape{48, 60, 145}, Shape{49, 1100, 20}, Shape{16, 1500, 100},
+        Shape{20, 5700, 35}})
+    for (const unsigned shift : {0U, 20U, 36U, 62U})
+      wrong += check_products(backend, random.rows(rows, inner), random.rows(inner, cols),
+                              Requant(random.word() >> 12, shift));
+  return wrong;
+}
+
+/// Products with a vector of matrices that begin at any place in a cache line.
+std::size_t check_places(const Backend& backend) {
+  reference::Random random(63);
+  std::size_t wrong = 0;
+  for (const std::size_t cols : {64U, 192U, 200U})
+    for (const std::size_t place : {1U, 15U, 16U, 32U, 63U}) {
+      constexpr std::size_t kMatrixRows = 21;
+      const reference::Rows rows = random.rows(kMatrixRows, cols);
+      const Elements elements = stored(rows, true);
+      const std::size_t line = 64;
+      std::vector<std::int8_t> memory(2 * line + elements.size());
+      const std::size_t begin =
+          (line - reinterpret_cast<std::uintptr_t>(memory.data()) % line) % line + place;
+      std::copy(elements.begin(), elements.end(), memory.data() + begin);
+      const reference::Rows factors = random.rows(cols, 1);
+      const Elements x = stored(factors, true);
+      std::vector<std::int32_t> sums(kMatrixRows, -1);
+      backend.gemv({memory.data() + begin, kMatrixRows, cols, cols, 1}, x.data(),
+                   {sums.data(), nullptr, nullptr, 1, kMatrixRows});
+      const auto expected = reference::product(rows, factors);
+      for (std::size_t row = 0; row < kMatrixRows; ++row)
+        wrong += sums[row] != expected[row][0];
+    }
+  if (wrong > 0)
+    std::printf("%s: %zu wrong where rows do not begin at a line\n", backend.name, wrong);
+  return wrong;
+}
+
 std::size_t check_extremes(const Backend& backend) {
   constexpr std::size_t kLongest = 11172;
   std::size_t wrong = 0;
@@ -160,13 +207,18 @@ std::size_t check_extremes(const Backend& backend) {
         wrong += check_products(backend, reference::Rows(7, reference::Row(kLongest, left)),
                                 reference::Rows(kLongest, reference::Row(cols, right)),
                                 Requant(1'000'003, 30));
+  // Enough rows for tiles.
+  wrong +=
+      check_products(backend, reference::Rows(17, reference::Row(kLongest, -128)),
+                     reference::Rows(kLongest, reference::Row(17, -128)), Requant(1'000'003, 30));
   return wrong;
 }
 
 const Backend* find(const char* name) {
 #if defined(SIMAAI_MATRIX_EMULATED)
-  if (std::strcmp(name, detail::avx512vnni_backend.name) == 0)
-    return &detail::avx512vnni_backend;
+  for (const Backend* backend : {&detail::amx_backend, &detail::avx512vnni_backend})
+    if (std::strcmp(name, backend->name) == 0)
+      return backend;
 #endif
   for (const Backend* backend : detail::available_backends())
     if (std::strcmp(name, backend->name) == 0)
@@ -185,7 +237,8 @@ int main(int count, char** names) {
       ++failures;
       continue;
     }
-    const std::size_t wrong = check_random(*backend) + check_extremes(*backend);
+    const std::size_t wrong = check_random(*backend) + check_edges(*backend) +
+                              check_places(*backend) + check_extremes(*backend);
     std::printf("%s: %s\n", names[n], wrong == 0 ? "equal to the reference" : "WRONG");
     failures += wrong == 0 ? 0 : 1;
   }

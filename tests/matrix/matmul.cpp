@@ -99,11 +99,23 @@ TEST(Matmul, LargestAccumulatorFits) {
   for (const auto& [left, right, sum] :
        {std::array{-128, -128, 183'042'048}, std::array{-128, 127, -181'612'032},
         std::array{127, -128, -181'612'032}}) {
-    const Case extreme{reference::Rows(7, reference::Row(kCoordSpace, left)),
-                       reference::Rows(kCoordSpace, reference::Row(19, right))};
-    ASSERT_EQ(reference::product(extreme.a, extreme.b)[6][18], sum);
-    on_each_backend([&] { expect_products(extreme, 1'000'003, 30); });
+    for (const std::size_t rows : {7U, 18U}) { // tiles need sixteen
+      const Case extreme{reference::Rows(rows, reference::Row(kCoordSpace, left)),
+                         reference::Rows(kCoordSpace, reference::Row(19, right))};
+      ASSERT_EQ(reference::product(extreme.a, extreme.b)[6][18], sum);
+      on_each_backend([&] { expect_products(extreme, 1'000'003, 30); });
+    }
   }
+}
+
+TEST(Matmul, DepthsThatAreCutInBlocks) {
+  reference::Random random(17);
+  const Case turned{random.rows(33, 2100), random.rows(2100, 70)};
+  const Case deep{random.rows(18, 6000), random.rows(6000, 33)};
+  on_each_backend([&] {
+    expect_products(turned, 38'997'123, 36);
+    expect_products(deep, 38'997'123, 37);
+  });
 }
 
 TEST(Matmul, RandomShapes) {

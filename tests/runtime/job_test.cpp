@@ -87,6 +87,16 @@ TEST_F(Jobs, HandOverThePacketAndItsRelocations) {
   EXPECT_TRUE(job.wait(kDeadline).ok());
 }
 
+TEST_F(Jobs, TellTheTransportWhetherTheirSubmitterWaitsNext) {
+  Job job = submit();
+  EXPECT_EQ(fake.submitted().back().next, AfterSubmit::Anything);
+  fake.complete(fake.submitted().back().job);
+  EXPECT_TRUE(job.wait(kDeadline).ok());
+  fake.on_submit([this](JobId id) { fake.complete(id); });
+  EXPECT_TRUE(device.run(plan, holding.bind(source), holding.bind(destination), kDeadline).ok());
+  EXPECT_EQ(fake.submitted().back().next, AfterSubmit::Wait);
+}
+
 TEST_F(Jobs, TellWhenTheyPassedFromHandToHand) {
   const auto now = [] {
     return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(

@@ -13,6 +13,7 @@
 #include <gtest/gtest.h>
 #include <linux/dma-buf.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
@@ -151,6 +152,15 @@ TEST(Inspect, KnowsDmaBufsByTheirFileSystem) {
   const MemoryInfo info = take(inspect(file.get()));
   EXPECT_EQ(info.kind, MemoryKind::DmaBuf);
   EXPECT_TRUE(info.sealed);
+}
+
+TEST(Inspect, RefusesHugePages) {
+  // A hole that is punched into them may find no page again, whatever the seals: a SIGBUS for whoever has them mapped.
+  const UniqueFd huge(::memfd_create("huge", MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_HUGETLB));
+  if (!huge || ::ftruncate(huge.get(), 1 << 30) != 0)
+    GTEST_SKIP() << "no huge pages in this kernel";
+  ASSERT_EQ(::fcntl(huge.get(), F_ADD_SEALS, F_SEAL_SHRINK), 0);
+  EXPECT_EQ(code_of(inspect(huge.get())), ErrorCode::UnsupportedMemory);
 }
 
 TEST(Mapping, StartsAtAnyOffset) {

@@ -156,6 +156,32 @@ TEST(Model, RunsBriefJobsAmongLongOnesWithoutAnyWaitForThem) {
   EXPECT_TRUE(last.is_done());
 }
 
+TEST(Model, RunsJobsWhoseSubmitterPromisedToWaitAndDidNot) {
+  const Device device = open_model("workers=2,seed=13");
+  // Brief, long, and longer than a waiter would run himself.
+  for (const std::int64_t elements : {10, 100000, 2000000}) {
+    CastJob polled(elements, 1);
+    CastJob dropped(elements, 2);
+    CastJob impatient(elements, 3);
+    Holding holding;
+    Job job = take(
+        device.submit(polled.plan(), polled.source(), polled.destination(), AfterSubmit::Wait));
+    EXPECT_TRUE(eventually([&] { return job.poll(); }));
+    EXPECT_TRUE(polled.is_done());
+    Binding destination = dropped.destination();
+    destination.keep = holding.keep();
+    (void)take(
+        device.submit(dropped.plan(), dropped.source(), std::move(destination), AfterSubmit::Wait));
+    EXPECT_TRUE(eventually([&] { return holding.held() == 0; }));
+    EXPECT_TRUE(dropped.is_done());
+    Job left = take(device.submit(impatient.plan(), impatient.source(), impatient.destination(),
+                                  AfterSubmit::Wait));
+    (void)left.wait(milliseconds(0));
+    EXPECT_TRUE(eventually([&] { return left.poll(); }));
+    EXPECT_TRUE(impatient.is_done());
+  }
+}
+
 TEST(Model, RunsManyJobsInOrder) {
   const Device device = open_model("workers=2");
   std::vector<std::unique_ptr<CastJob>> casts;

@@ -99,6 +99,24 @@ struct Memory : ::testing::Test {
   }
 };
 
+TEST_F(Memory, ThatTheCallerLookedAtIsNotLookedAtAgain) {
+  // What is told of it decides, and is told on: the kernel would say something else.
+  MemoryInfo known = take(inspect(source.fd()));
+  known.size_bytes = 123456;
+  Binding from = bind(source);
+  from.object = known;
+  from.object->sealed = false;
+  EXPECT_EQ(refusal(std::move(from), bind(destination)).code, ErrorCode::NotSealed);
+  from = bind(source);
+  from.object = known;
+  Job job = take(device.submit(plan, std::move(from), bind(destination)));
+  EXPECT_EQ(fake.submitted().at(0).relocations[0].object.size_bytes, 123456U);
+  EXPECT_EQ(fake.submitted().at(0).relocations[1].object.inode,
+            take(inspect(destination.fd())).inode);
+  fake.complete(fake.submitted().at(0).job);
+  EXPECT_TRUE(job.wait(kDeadline).ok());
+}
+
 TEST_F(Memory, OfClosedDescriptorsIsRefused) {
   const Error from = refusal({-1, 0, kSourceBytes, {}}, bind(destination));
   EXPECT_EQ(from.code, ErrorCode::BadDescriptor);

@@ -10,6 +10,7 @@
 
 #include <fcntl.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,7 +18,8 @@
 
 namespace simaai::runtime::test {
 
-ServerProcess::ServerProcess(const std::vector<std::string>& options) : options_(options) {
+ServerProcess::ServerProcess(const std::vector<std::string>& options, std::size_t descriptor_limit)
+    : options_(options), descriptor_limit_(descriptor_limit) {
   std::string pattern = std::filesystem::temp_directory_path() / "simaai-ev74d-XXXXXX";
   if (::mkdtemp(pattern.data()) == nullptr)
     std::abort();
@@ -44,6 +46,10 @@ void ServerProcess::start() {
     // A test that crashes must not leave it behind.
     (void)::prctl(PR_SET_PDEATHSIG, SIGKILL);
     (void)::dup2(says.get(), STDOUT_FILENO);
+    if (descriptor_limit_ != 0) {
+      const rlimit limit{descriptor_limit_, descriptor_limit_};
+      (void)::setrlimit(RLIMIT_NOFILE, &limit);
+    }
     ::execv(program.c_str(), arguments.data());
     ::_exit(127);
   }

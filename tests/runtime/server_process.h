@@ -2,6 +2,7 @@
 // A running simaai-ev74d on a socket of its own.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -12,7 +13,9 @@ namespace simaai::runtime::test {
 /// Starts the server in a fresh folder and waits until it says that it listens. Killed and reaped when destroyed.
 class ServerProcess {
 public:
-  explicit ServerProcess(const std::vector<std::string>& options = {});
+  /// `descriptor_limit`: how many descriptors it may have; 0: as many as this process.
+  explicit ServerProcess(const std::vector<std::string>& options = {},
+                         std::size_t descriptor_limit = 0);
   ~ServerProcess();
   ServerProcess(const ServerProcess&) = delete;
   ServerProcess& operator=(const ServerProcess&) = delete;
@@ -32,6 +35,7 @@ public:
 private:
   std::string folder_;
   std::vector<std::string> options_;
+  std::size_t descriptor_limit_;
   pid_t pid_ = -1;
 };
 

@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "runtime/attention.h"
 #include "runtime/descriptors.h"
 #include "runtime/protocol.h"
 #include "runtime/records.h"
@@ -31,7 +32,7 @@ union ControlRoom {
 };
 
 bool well_formed(const protocol::Submit& message, std::size_t descriptors) noexcept {
-  if (message.fd_count == 0 || message.fd_count != descriptors ||
+  if (message.reserved != 0 || message.fd_count == 0 || message.fd_count != descriptors ||
       message.packet_bytes > sizeof(message.packet))
     return false;
   return std::all_of(std::begin(message.relocations), std::end(message.relocations),
@@ -82,6 +83,7 @@ Received Client::receive() noexcept {
       !protocol::is(message, protocol::MessageType::Submit, static_cast<std::size_t>(got)) ||
       !well_formed(message, count))
     return Received::Gone;
+  processor_ = message.processor;
   if (queue.size() + (running ? 1 : 0) >= queue_limit_)
     return refuse(message.job, JobOutcome::Overfull, static_cast<std::uint32_t>(queue_limit_));
   std::array<PortRange, 2> ports;
@@ -102,6 +104,7 @@ bool Client::send(const Completion& completion) noexcept {
   record.header =
       protocol::header_of<protocol::CompletionRecord>(protocol::MessageType::Completion);
   record.job = completion.job;
+  record.processor = runtime::this_processor();
   const ssize_t sent = ::send(socket_.get(), &record, sizeof(record), MSG_DONTWAIT | MSG_NOSIGNAL);
   // To a client that is gone everything has been said.
   return sent >= 0 || errno != EAGAIN;

@@ -11,6 +11,7 @@
 #include <simaai/runtime/unique_fd.h>
 
 #include "firmware/model/transport/client_space.h"
+#include "runtime/attention.h"
 
 namespace simaai::model {
 
@@ -40,6 +41,8 @@ public:
   /// Sends what was kept.
   void flush() noexcept;
   [[nodiscard]] bool has_unsent() const noexcept { return !unsent_.empty(); }
+  /// That it was last seen on.
+  [[nodiscard]] std::uint32_t processor() const noexcept { return processor_; }
   /// A client that asks and asks but takes no answer.
   [[nodiscard]] bool stuck() const noexcept { return unsent_.size() > 2 * queue_limit_; }
 
@@ -52,6 +55,7 @@ private:
   ClientSpace space_;
   std::size_t queue_limit_;
   std::deque<runtime::Completion> unsent_;
+  std::uint32_t processor_ = runtime::kNoProcessor;
 
 public:
   // After the space, which jobs must not outlive.

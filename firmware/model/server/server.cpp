@@ -7,7 +7,7 @@
 #include <cstring>
 #include <utility>
 
-#include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -18,6 +18,27 @@ namespace {
 using runtime::UniqueFd;
 
 constexpr std::size_t kFixedWatched = 3; ///< stop, wakeup, listener
+
+constexpr std::size_t kMaxClients = 64;
+/// What a client can cost: its socket, and an object for each mapping.
+constexpr std::size_t kClientDescriptors = 1 + ClientSpace::kMaxObjects;
+/// Of the server itself, of messages, of a client that was dropped while its job runs.
+constexpr std::size_t kOtherDescriptors = 64;
+/// How long nobody is accepted after a descriptor was missing for it.
+constexpr int kPauseMs = 100;
+
+/// As many clients as there are descriptors for, so that none can take those of another. Asks for enough first.
+std::size_t clients_with_descriptors() noexcept {
+  constexpr rlim_t kWanted = kMaxClients * kClientDescriptors + kOtherDescriptors;
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0)
+    return kMaxClients;
+  const rlimit more{std::min(std::max(limit.rlim_cur, kWanted), limit.rlim_max), limit.rlim_max};
+  if (::setrlimit(RLIMIT_NOFILE, &more) == 0)
+    limit = more;
+  const rlim_t left = limit.rlim_cur - std::min<rlim_t>(limit.rlim_cur, kOtherDescriptors);
+  return std::clamp<std::size_t>(left / kClientDescriptors, 1, kMaxClients);
+}
 
 /// True where somebody answers on the socket.
 bool is_alive(const sockaddr_un& address) noexcept {
@@ -41,8 +62,7 @@ int Server::listen() noexcept {
     return config_.socket_path.empty() ? EINVAL : ENAMETOOLONG;
   std::memcpy(address.sun_path, config_.socket_path.data(), config_.socket_path.size());
   listener_.reset(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  wakeup_.reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  if (!listener_ || !wakeup_)
+  if (!listener_ || !wakeup_.open())
     return errno;
   const auto bind_it = [&] {
     return ::bind(listener_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address));
@@ -57,17 +77,14 @@ int Server::listen() noexcept {
   return ::listen(listener_.get(), SOMAXCONN) == 0 ? 0 : errno;
 }
 
-void Server::wake() noexcept {
-  const std::uint64_t one = 1;
-  (void)!::write(wakeup_.get(), &one, sizeof(one));
-}
-
 void Server::accept_client() noexcept {
   UniqueFd socket(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-  if (!socket)
+  if (!socket) {
+    accepts_ = errno != EMFILE && errno != ENFILE && errno != ENOBUFS && errno != ENOMEM;
     return;
+  }
   const std::lock_guard lock(mutex_);
-  if (clients_.size() >= kMaxClients)
+  if (clients_.size() >= most_clients_)
     return;
   auto client = std::make_shared<Client>(std::move(socket), config_.model, config_.queue_limit);
   if (client->greet())
@@ -79,6 +96,11 @@ void Server::drop(const std::shared_ptr<Client>& client) noexcept {
   client->queue.clear();
   (void)::shutdown(client->socket(), SHUT_RDWR);
   std::erase(clients_, client);
+}
+
+void Server::drop_if_stuck(const std::shared_ptr<Client>& client) noexcept {
+  if (client->stuck())
+    drop(client);
 }
 
 /// With the lock held.
@@ -107,15 +129,17 @@ void Server::serve_client(const std::shared_ptr<Client>& client, short events) n
   case Received::Queued:
     // A brief job that finds the device idle costs no change of threads.
     if (!busy_ && client->queue.size() == 1 && client->queue.front().is_brief() &&
-        !client->space().is_delayed() && is_alone(client))
+        is_alone(client)) {
       run_front(lock, client);
+      expecting_ = runtime::may_look_out(client->processor());
+      drop_if_stuck(client);
+    }
     // Waking the device's thread for nothing would cost more than such a job.
     if (!busy_ && has_work())
       work_.notify_one();
     break;
   case Received::Refused:
-    if (client->stuck())
-      drop(client);
+    drop_if_stuck(client);
     break;
   case Received::Gone:
     drop(client);
@@ -124,7 +148,8 @@ void Server::serve_client(const std::shared_ptr<Client>& client, short events) n
 }
 
 void Server::collect(int stop_fd) {
-  watched_.assign({{stop_fd, POLLIN, 0}, {wakeup_.get(), POLLIN, 0}, {listener_.get(), POLLIN, 0}});
+  const short accepting = accepts_ ? POLLIN : 0;
+  watched_.assign({{stop_fd, POLLIN, 0}, wakeup_.watched(), {listener_.get(), accepting, 0}});
   polled_.clear();
   const std::lock_guard lock(mutex_);
   for (const auto& client : clients_) {
@@ -134,12 +159,21 @@ void Server::collect(int stop_fd) {
   }
 }
 
+int Server::await_news() noexcept {
+  if (std::exchange(expecting_, false))
+    if (const int ready = runtime::look_out(watched_, runtime::kAttention); ready != 0)
+      return ready;
+  // A client that cannot be accepted would be news without end.
+  return ::poll(watched_.data(), watched_.size(), std::exchange(accepts_, true) ? -1 : kPauseMs);
+}
+
 int Server::run(int stop_fd) noexcept {
+  most_clients_ = clients_with_descriptors();
   device_ = std::thread([this] { run_device(); });
   int failed = 0;
   while (true) {
     collect(stop_fd);
-    if (::poll(watched_.data(), watched_.size(), -1) < 0) {
+    if (await_news() < 0) {
       if (errno == EINTR)
         continue;
       failed = errno;
@@ -147,9 +181,7 @@ int Server::run(int stop_fd) noexcept {
     }
     if (watched_[0].revents != 0)
       break;
-    std::uint64_t count = 0;
-    if (watched_[1].revents != 0)
-      (void)!::read(wakeup_.get(), &count, sizeof(count));
+    wakeup_.acknowledge(watched_[1]);
     if (watched_[2].revents != 0)
       accept_client();
     for (std::size_t i = 0; i < polled_.size(); ++i)
@@ -203,7 +235,8 @@ void Server::run_device() noexcept {
     }
     run_front(lock, client);
     if (client->has_unsent())
-      wake();
+      wakeup_.ring();
+    drop_if_stuck(client);
     // The last reference to a client that went while it was served: its memory goes without the lock.
     lock.unlock();
     client.reset();

@@ -17,6 +17,8 @@
 
 #include "firmware/model/device_model.h"
 #include "firmware/model/server/client.h"
+#include "runtime/attention.h"
+#include "runtime/wakeup.h"
 
 namespace simaai::model {
 
@@ -42,24 +44,29 @@ public:
   [[nodiscard]] int run(int stop_fd) noexcept;
 
 private:
-  static constexpr std::size_t kMaxClients = 64;
-
   void accept_client() noexcept;
+  /// With the lock held: a client that does not take what it is told.
+  void drop_if_stuck(const std::shared_ptr<Client>& client) noexcept;
   void serve_client(const std::shared_ptr<Client>& client, short events) noexcept;
   void drop(const std::shared_ptr<Client>& client) noexcept;
   void collect(int stop_fd);
   [[nodiscard]] bool has_work() const noexcept;
   [[nodiscard]] bool is_alone(const std::shared_ptr<Client>& client) const noexcept;
   void run_device() noexcept;
+  /// The sockets that can be read; waits for them.
+  [[nodiscard]] int await_news() noexcept;
   void run_front(std::unique_lock<std::mutex>& lock,
                  const std::shared_ptr<Client>& client) noexcept;
   [[nodiscard]] std::shared_ptr<Client> next_in_turn() noexcept;
-  void wake() noexcept;
 
   const ServerConfig config_;
   runtime::UniqueFd listener_;
-  runtime::UniqueFd wakeup_; ///< eventfd: the device thread left something to send
+  runtime::Wakeup wakeup_; ///< the device thread left something to send
   bool bound_ = false;
+  bool accepts_ =
+      true; ///< of run(): false for a while after the system had no descriptor for a client
+  std::size_t most_clients_ = 1;
+  bool expecting_ = false; ///< of run(): a brief job was answered, so that the next one is likely
   std::vector<pollfd> watched_;
   std::vector<std::shared_ptr<Client>> polled_; ///< clients of watched_, in order
 

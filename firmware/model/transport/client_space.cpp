@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <fcntl.h>
+#include <sys/stat.h>
 
 #include "wire/bytes.h"
 #include "wire/check.h"
@@ -22,9 +23,6 @@ using runtime::JobOutcome;
 using runtime::MemoryInfo;
 using runtime::protocol::RefusalReason;
 using Inspected = std::variant<MemoryInfo, runtime::Error>;
-
-/// Mappings that a client may leave behind before unused ones are given up.
-constexpr std::size_t kMaxIdleObjects = 128;
 
 /// What the packet itself says about a port.
 struct PortNeeds {
@@ -110,10 +108,13 @@ bool ClientSpace::evict_one() noexcept {
 
 std::variant<ClientSpace::Object*, ClientSpace::Reason> ClientSpace::map(const PortRange& port,
                                                                          const MemoryInfo& info) {
-  while (objects_.size() >= kMaxIdleObjects && evict_one()) {
+  while (objects_.size() >= kMaxObjects && evict_one()) {
   }
   runtime::UniqueFd own(::fcntl(port.fd, F_DUPFD_CLOEXEC, 0));
-  if (!own)
+  // What the caller looked at may not be there any more: a mapping beyond the end of an object ends the process.
+  struct stat file {};
+  if (!own || ::fstat(own.get(), &file) != 0 || file.st_dev != info.device ||
+      file.st_ino != info.inode)
     return Reason::Unmappable;
   auto mapped = runtime::CpuMapping::map(own.get(), 0, info.size_bytes, info.writable);
   auto* mapping = std::get_if<runtime::CpuMapping>(&mapped);
@@ -207,7 +208,7 @@ Completion ClientSpace::run(const Job& job) noexcept {
     return completion;
   }
   completion.started_ns = now_ns();
-  const RunResult result = model_.run({job.packet_.data(), job.packet_bytes_});
+  const RunResult result = model_.run_in_place(job.packet_.data(), job.packet_bytes_);
   completion.done_ns = now_ns();
   completion.entry_status = static_cast<std::uint32_t>(result.status);
   completion.counters = counters_of(result);

@@ -15,6 +15,7 @@
 #include <simaai/runtime/transport.h>
 
 #include "firmware/model/device_model.h"
+#include "runtime/attention.h"
 #include "runtime/protocol.h"
 #include "wire/packet.h"
 
@@ -40,6 +41,10 @@ class ClientSpace {
   struct Object;
 
 public:
+  /// Mappings that a client may leave behind before unused ones are given up. With at most half as many jobs at a time
+  /// there are never more, and so never more descriptors.
+  static constexpr std::size_t kMaxObjects = 128;
+
   explicit ClientSpace(const ModelConfig& config) : model_(config) {}
   ClientSpace(const ClientSpace&) = delete;
   ClientSpace& operator=(const ClientSpace&) = delete;
@@ -56,7 +61,10 @@ public:
     ~Job();
 
     /// So short that handing it to another thread would take longer than running it.
-    [[nodiscard]] bool is_brief() const noexcept { return accessed_bytes_ <= kBriefBytes; }
+    [[nodiscard]] bool is_brief() const noexcept {
+      return accessed_bytes_ <= runtime::kBriefBytes && !space_->is_delayed() &&
+             !space_->checks_all();
+    }
     [[nodiscard]] std::uint64_t accessed_bytes() const noexcept { return accessed_bytes_; }
 
   private:
@@ -66,7 +74,6 @@ public:
     runtime::JobId id_;
     alignas(kernels::wire::kPacketAlignment)
         std::array<std::byte, kernels::wire::kMaxPacketBytes> packet_{};
-    static constexpr std::uint64_t kBriefBytes = std::uint64_t{1} << 13;
     std::uint32_t packet_bytes_ = 0;
     std::uint64_t accessed_bytes_ = 0; ///< of both ports
     std::array<Object*, 2> objects_{};

@@ -26,6 +26,8 @@ using runtime::Status;
 constexpr std::size_t kQueueLimit = runtime::Device::kMaxJobs;
 /// A waiter with that much time runs a job of that size himself: a few milliseconds.
 constexpr std::chrono::milliseconds kPatience{100};
+/// A poll runs a job of that size: a few microseconds.
+constexpr std::uint64_t kPollBytes = std::uint64_t{1} << 13;
 constexpr std::uint64_t kPatientBytes = std::uint64_t{8} << 20;
 
 class ModelTransport final : public runtime::Transport {
@@ -62,7 +64,7 @@ private:
   void run_front(std::unique_lock<std::mutex>& lock);
   /// Brief jobs wake nobody: whoever waits runs them, or the device's thread after an earlier job.
   [[nodiscard]] bool is_left_to_waiter(const ClientSpace::Job& job) const noexcept {
-    return job.is_brief() && !space_.is_delayed();
+    return job.accessed_bytes() <= kPollBytes && !space_.is_delayed();
   }
   /// Whoever waits runs a job himself, unless the device's thread was quicker, where that takes a small part of his
   /// patience: two changes of threads are saved.
@@ -106,6 +108,7 @@ Status ModelTransport::submit(const runtime::Submission& submission) noexcept {
     return error;
   }
   bool wakes = false;
+  const bool waits = submission.next == runtime::AfterSubmit::Wait;
   {
     const std::lock_guard lock(mutex_);
     if (queue_.size() >= kQueueLimit) {
@@ -115,7 +118,7 @@ Status ModelTransport::submit(const runtime::Submission& submission) noexcept {
       return error;
     }
     queue_.push_back(std::move(*std::get_if<ClientSpace::Job>(&admitted)));
-    wakes = !is_left_to_waiter(queue_.back());
+    wakes = !is_left_to_waiter(queue_.back()) && !(waits && may_run(queue_.back(), kPatience));
   }
   if (wakes)
     work_.notify_one();
@@ -149,8 +152,10 @@ PumpResult ModelTransport::pump(runtime::CompletionSink& sink,
                                 std::chrono::nanoseconds timeout) noexcept {
   {
     std::unique_lock lock(mutex_);
-    if (done_.empty() && !busy_ && !queue_.empty() && may_run(queue_.front(), timeout)) {
-      run_front(lock);
+    if (done_.empty() && !busy_ && !queue_.empty()) {
+      if (may_run(queue_.front(), timeout))
+        run_front(lock);
+      // What is left is for the device's thread, which may not have been woken for it.
       if (!queue_.empty())
         work_.notify_one();
     }

@@ -11,6 +11,7 @@ namespace simaai::kernels::matrix::detail {
 namespace {
 
 using Block = std::uint8_t __attribute__((vector_size(32)));
+inline constexpr std::size_t kLaneBytes = 16;
 
 SIMAAI_VECTOR inline Block shuffle(Block bytes, Block indices) noexcept {
   return reinterpret_cast<Block>(

@@ -6,20 +6,8 @@
 #include <cstring>
 
 #include "matrix/backends.h"
-
-#if defined(__GNUC__) && !defined(__clang__)
-// gcc 12 takes the undefined pass-through operands of its own intrinsics for uninitialized reads.
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#endif
-#if defined(SIMAAI_MATRIX_EMULATED) // a test provides the intrinsics
-#define SIMAAI_VNNI
-#else
-#include <immintrin.h>
-#define SIMAAI_VNNI __attribute__((target("avx512f,avx512bw,avx512vl,avx512vnni")))
-#endif
-
+#include "matrix/simd/avx512_rescale.h"
 #include "matrix/simd/blocked_matmul.h"
-#include "matrix/simd/requant_bounds.h"
 
 #define SIMAAI_VECTOR SIMAAI_VNNI
 #include "matrix/simd/transpose.h"
@@ -40,83 +28,10 @@ SIMAAI_VNNI inline __m512i load_tail(const std::int8_t* src, std::size_t count) 
   return _mm512_maskz_loadu_epi8((std::uint64_t{1} << count) - 1, src);
 }
 
-/// The rescale of sixteen accumulators at a time. See avx2_rescale.h.
-class VnniRescale {
-public:
-  SIMAAI_VNNI explicit VnniRescale(const HighRequant& high) noexcept
-      : multiplier_(_mm512_set1_epi64(high.multiplier)), half_(_mm512_set1_epi32(high.half)),
-        count_(_mm_cvtsi32_si128(high.shift)) {}
-
-  [[nodiscard]] SIMAAI_VNNI __m512i scale(__m512i acc) const noexcept {
-    const __m512i even = _mm512_srli_epi64(_mm512_mul_epi32(acc, multiplier_), 32);
-    const __m512i odd = _mm512_mul_epi32(_mm512_srli_epi64(acc, 32), multiplier_);
-    const __m512i high = _mm512_mask_blend_epi32(0xAAAA, even, odd);
-    return _mm512_sra_epi32(_mm512_add_epi32(high, half_), count_);
-  }
-
-private:
-  __m512i multiplier_;
-  __m512i half_;
-  __m128i count_;
-};
-
-/// The same where the high half alone does not hold the result; the shift is at least 1.
-class VnniWideRescale {
-public:
-  SIMAAI_VNNI explicit VnniWideRescale(const Requant& requant) noexcept
-      : multiplier_(_mm512_set1_epi64(requant.multiplier())),
-        half_(_mm512_set1_epi64(std::int64_t{1} << (requant.shift() - 1))),
-        count_(_mm_cvtsi32_si128(static_cast<int>(requant.shift()))) {
-    const RequantBounds bounds = requant_bounds(requant);
-    least_ = _mm512_set1_epi32(bounds.least);
-    greatest_ = _mm512_set1_epi32(bounds.greatest);
-  }
-
-  [[nodiscard]] SIMAAI_VNNI __m512i scale(__m512i acc) const noexcept {
-    acc = _mm512_min_epi32(_mm512_max_epi32(acc, least_), greatest_);
-    const __m512i even = _mm512_add_epi64(_mm512_mul_epi32(acc, multiplier_), half_);
-    const __m512i odd =
-        _mm512_add_epi64(_mm512_mul_epi32(_mm512_srli_epi64(acc, 32), multiplier_), half_);
-    return _mm512_mask_blend_epi32(0xAAAA, _mm512_srl_epi64(even, count_),
-                                   _mm512_slli_epi64(_mm512_srl_epi64(odd, count_), 32));
-  }
-
-private:
-  __m512i multiplier_;
-  __m512i half_;
-  __m128i count_;
-  __m512i least_;
-  __m512i greatest_;
-};
-
-/// Rescales whole vectors and says how many elements that were.
-template <class Rescale>
-SIMAAI_VNNI std::size_t rescale_vectors(const Rescale& rescale, const std::int32_t* src,
-                                        std::size_t count, std::int8_t* dst) noexcept {
-  std::size_t n = 0;
-  for (; n + 16 <= count; n += 16)
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(dst + n),
-                     _mm512_cvtsepi32_epi8(rescale.scale(_mm512_loadu_si512(src + n))));
-  return n;
-}
-
-SIMAAI_VNNI void rescale_vnni(const std::int32_t* src, std::size_t count, const Requant& requant,
-                              std::int8_t* dst) noexcept {
-  std::size_t n = 0;
-  if (count >= 16) {
-    if (const HighRequant high = high_requant(requant); high.exact)
-      n = rescale_vectors(VnniRescale(high), src, count, dst);
-    else if (requant.shift() > 0)
-      n = rescale_vectors(VnniWideRescale(requant), src, count, dst);
-  }
-  for (; n < count; ++n)
-    dst[n] = requant.requantize(src[n]);
-}
-
-SIMAAI_VNNI void emit_vnni(const PlainOutput& out, std::size_t offset, const std::int32_t* sums,
-                           std::size_t count) noexcept {
+SIMAAI_VNNI void emit_avx512(const PlainOutput& out, std::size_t offset, const std::int32_t* sums,
+                             std::size_t count) noexcept {
   if (out.requant != nullptr)
-    return rescale_vnni(sums, count, *out.requant, out.elements + offset);
+    return rescale_avx512(sums, count, *out.requant, out.elements + offset);
   std::size_t n = 0;
   for (; n + 16 <= count; n += 16)
     _mm512_storeu_si512(out.sums + offset + n, _mm512_loadu_si512(sums + n));
@@ -127,51 +42,145 @@ SIMAAI_VNNI void emit_vnni(const PlainOutput& out, std::size_t offset, const std
 constexpr std::size_t kRun = 64;
 
 /// 128 times the sum of the factors: what flipping the signs of the other operand adds to a product.
-std::int32_t offset_of(const std::int8_t* factors, std::size_t count) noexcept {
-  std::int32_t sum = 0;
-  for (std::size_t n = 0; n < count; ++n)
-    sum += factors[n];
-  return 128 * sum;
+SIMAAI_VNNI std::int32_t offset_of(const std::int8_t* factors, std::size_t count) noexcept {
+  const __m512i flip = _mm512_set1_epi32(static_cast<int>(0x80808080U)); // 128, unsigned
+  __m512i sum = _mm512_setzero_si512();
+  std::size_t n = 0;
+  for (; n + 64 <= count; n += 64)
+    sum = _mm512_dpbusd_epi32(sum, flip, load64(factors + n));
+  if (n < count)
+    sum = _mm512_dpbusd_epi32(sum, flip, load_tail(factors + n, count - n));
+  return _mm512_reduce_add_epi32(sum);
 }
 
-/// Offset dot products of four rows with x.
-SIMAAI_VNNI void dot_rows(const std::int8_t* const (&rows)[4], const std::int8_t* x,
-                          std::size_t count, std::int32_t offset, std::int32_t* sums) noexcept {
-  __m512i acc[4] = {_mm512_setzero_si512(), _mm512_setzero_si512(), _mm512_setzero_si512(),
-                    _mm512_setzero_si512()};
-  std::size_t n = 0;
-  for (; n + 64 <= count; n += 64) {
+/// Lanes of b and a that change places when halves of parts of `Size` lanes are added to each other:
+/// the upper half of each part of a, then the lower half of that of b.
+template <int Size> struct Crossed {
+  alignas(64) std::int32_t lanes[16] = {};
+  constexpr Crossed() {
+    for (int n = 0; n < 16; ++n)
+      lanes[n] = n % Size < Size / 2 ? n + Size / 2 : 16 + n - Size / 2;
+  }
+};
+template <int Size> constexpr Crossed<Size> kCrossed{};
+
+/// Adds the halves of each part of `Size` lanes; those of a and of b alternate in the result. One of
+/// the two moves is a blend, which needs no shuffle unit.
+template <int Size> SIMAAI_VNNI inline __m512i fold(__m512i a, __m512i b) noexcept {
+  constexpr std::uint16_t kUpper = Size == 16  ? 0xFF00
+                                   : Size == 8 ? 0xF0F0
+                                   : Size == 4 ? 0xCCCC
+                                               : 0xAAAA;
+  const __m512i crossed = _mm512_loadu_si512(kCrossed<Size>.lanes);
+  return _mm512_add_epi32(_mm512_mask_blend_epi32(kUpper, a, b),
+                          _mm512_permutex2var_epi32(a, crossed, b));
+}
+
+constexpr std::size_t kDotRows = 16;
+
+/// Sums of the lanes of sixteen vectors, in order.
+SIMAAI_VNNI inline __m512i sum_lanes(__m512i (&acc)[kDotRows]) noexcept {
+#pragma GCC unroll 8
+  for (std::size_t n = 0; n < 8; ++n)
+    acc[n] = fold<16>(acc[n], acc[n + 8]);
+#pragma GCC unroll 4
+  for (std::size_t n = 0; n < 4; ++n)
+    acc[n] = fold<8>(acc[n], acc[n + 4]);
+#pragma GCC unroll 2
+  for (std::size_t n = 0; n < 2; ++n)
+    acc[n] = fold<4>(acc[n], acc[n + 2]);
+  return fold<2>(acc[0], acc[1]);
+}
+
+/// A row of a cut at the cache lines of its memory, for a load across two of them costs two. That is
+/// possible where every row begins at the same place in a line; both ends then share a vector.
+struct RowCut {
+  static constexpr std::size_t kLine = 64;
+  std::size_t head = 0;  ///< bytes up to the first line
+  std::size_t whole = 0; ///< bytes of whole lines
+  std::size_t tail = 0;  ///< bytes behind them
+  explicit RowCut(const PlainView& a) noexcept {
+    const std::size_t begin = reinterpret_cast<std::uintptr_t>(a.data) % kLine;
+    if (begin != 0 && a.row_stride % kLine == 0 && a.cols % kLine == 0)
+      head = kLine - begin;
+    tail = (a.cols - head) % kLine; // head + tail is a line, or there is no head
+    whole = a.cols - head - tail;
+  }
+};
+
+/// The last `head` bytes of a vector from `src`, the first `tail` bytes from `src_tail`, zeros
+/// elsewhere. Reads nothing else.
+SIMAAI_VNNI inline __m512i load_ends(const std::int8_t* src, std::size_t head,
+                                     const std::int8_t* src_tail, std::size_t tail) noexcept {
+  const std::uint64_t upper = head == 0 ? 0 : ~std::uint64_t{0} << (RowCut::kLine - head);
+  const std::uint64_t lower = (std::uint64_t{1} << tail) - 1;
+  return _mm512_mask_loadu_epi8(_mm512_maskz_loadu_epi8(upper, src - (RowCut::kLine - head)), lower,
+                                src_tail);
+}
+
+/// acc[row] += offset products of both ends of Rows rows; zeros of x cancel the flipped padding.
+template <std::size_t Rows>
+[[gnu::always_inline]] SIMAAI_VNNI inline void
+add_ends(__m512i (&acc)[kDotRows], const std::int8_t* src, std::size_t stride, const std::int8_t* x,
+         std::size_t head, std::size_t tail_at, std::size_t tail) noexcept {
+  const __m512i factors = load_ends(x, head, x + tail_at, tail);
+#pragma GCC unroll 16
+  for (std::size_t row = 0; row < Rows; ++row, src += stride)
+    acc[row] = _mm512_dpbusd_epi32(acc[row], flip_signs(load_ends(src, head, src + tail_at, tail)),
+                                   factors);
+}
+
+/// Offset dot products of Rows rows, `stride` apart, with x.
+template <std::size_t Rows>
+[[gnu::always_inline]] SIMAAI_VNNI inline __m512i dot_rows(const std::int8_t* src,
+                                                           std::size_t stride, const std::int8_t* x,
+                                                           const RowCut& cut) noexcept {
+  __m512i acc[kDotRows];
+#pragma GCC unroll 16
+  for (std::size_t row = 0; row < kDotRows; ++row)
+    acc[row] = _mm512_setzero_si512();
+  const std::size_t end = cut.head + cut.whole;
+  for (std::size_t n = cut.head; n < end; n += RowCut::kLine) {
     const __m512i factors = load64(x + n);
-#pragma GCC unroll 4
-    for (int row = 0; row < 4; ++row)
-      acc[row] = _mm512_dpbusd_epi32(acc[row], flip_signs(load64(rows[row] + n)), factors);
+#pragma GCC unroll 16
+    for (std::size_t row = 0; row < Rows; ++row)
+      acc[row] = _mm512_dpbusd_epi32(acc[row], flip_signs(load64(src + row * stride + n)), factors);
   }
-  if (n < count) {
-    const __m512i factors = load_tail(x + n, count - n); // zeros cancel the flipped padding
-#pragma GCC unroll 4
-    for (int row = 0; row < 4; ++row)
-      acc[row] =
-          _mm512_dpbusd_epi32(acc[row], flip_signs(load_tail(rows[row] + n, count - n)), factors);
-  }
-#pragma GCC unroll 4
-  for (int row = 0; row < 4; ++row)
-    sums[row] = _mm512_reduce_add_epi32(acc[row]) - offset;
+  if (cut.head + cut.tail > 0)
+    add_ends<Rows>(acc, src, stride, x, cut.head, end, cut.tail);
+  return sum_lanes(acc);
+}
+
+/// dst[n] = product of row (row + n) of a with x. No vector is passed between functions that are not
+/// inlined: gcc leaves the upper halves in use behind such a call.
+SIMAAI_VNNI void sum_rows(const PlainView& a, const RowCut& cut, std::size_t row, std::size_t count,
+                          const std::int8_t* x, std::int32_t offset_sum,
+                          std::int32_t* dst) noexcept {
+  const __m512i offset = _mm512_set1_epi32(offset_sum);
+  const std::int8_t* src = a.data + row * a.row_stride;
+  std::size_t n = 0;
+  for (; n + kDotRows <= count; n += kDotRows, src += kDotRows * a.row_stride)
+    _mm512_storeu_si512(dst + n,
+                        _mm512_sub_epi32(dot_rows<kDotRows>(src, a.row_stride, x, cut), offset));
+  for (; n + 4 <= count; n += 4, src += 4 * a.row_stride)
+    _mm512_mask_storeu_epi32(dst + n, 0xF,
+                             _mm512_sub_epi32(dot_rows<4>(src, a.row_stride, x, cut), offset));
+  for (; n < count; ++n, src += a.row_stride)
+    _mm512_mask_storeu_epi32(dst + n, 1,
+                             _mm512_sub_epi32(dot_rows<1>(src, a.row_stride, x, cut), offset));
 }
 
 SIMAAI_VNNI void gemv_rows(const PlainView& a, const std::int8_t* x,
                            const PlainOutput& y) noexcept {
   const std::int32_t offset = offset_of(x, a.cols);
+  const RowCut cut(a);
+  if (y.requant == nullptr)
+    return sum_rows(a, cut, 0, a.rows, x, offset, y.sums);
   for (std::size_t row = 0; row < a.rows; row += kRun) {
     alignas(64) std::int32_t sums[kRun];
     const std::size_t count = std::min(kRun, a.rows - row);
-    for (std::size_t n = 0; n < count; n += 4) {
-      const auto at = [&](std::size_t step) {
-        return a.data + std::min(row + n + step, a.rows - 1) * a.row_stride;
-      };
-      const std::int8_t* const rows[4] = {at(0), at(1), at(2), at(3)};
-      dot_rows(rows, x, a.cols, offset, sums + n);
-    }
-    emit_vnni(y, row, sums, count);
+    sum_rows(a, cut, row, count, x, offset, sums);
+    rescale_avx512(sums, count, *y.requant, y.elements + row);
   }
 }
 
@@ -235,7 +244,7 @@ SIMAAI_VNNI void gemv_columns(const PlainView& a, const std::int8_t* x,
     alignas(64) std::int32_t sums[kRun];
     const std::size_t count = std::min(kRun, a.rows - row);
     sum_columns(a, row, count, x, offset, sums);
-    emit_vnni(y, row, sums, count);
+    emit_avx512(y, row, sums, count);
   }
 }
 
@@ -331,7 +340,7 @@ struct VnniTile {
   static void emit(const PlainOutput& c, std::size_t offset, const std::int32_t* sums,
                    std::size_t count, std::size_t rows, std::size_t stride) noexcept {
     for (std::size_t row = 0; row < rows; ++row)
-      emit_vnni(c, offset + row * c.row_stride, sums + row * stride, count);
+      emit_avx512(c, offset + row * c.row_stride, sums + row * stride, count);
   }
 };
 
@@ -347,6 +356,8 @@ constexpr const WireForm* kWire = &scalar_wire;
 
 } // namespace
 
-const Backend avx512vnni_backend = {"avx512vnni", gemv_vnni, matmul_vnni, rescale_vnni, kWire};
+const Backend avx512vnni_backend = {"avx512vnni", gemv_vnni, matmul_vnni, rescale_avx512, kWire};
+const Backend avx512vnni_vbmi_backend = {"avx512vnni", gemv_vnni, matmul_vnni, rescale_avx512,
+                                         &avx512vbmi_wire};
 
 } // namespace simaai::kernels::matrix::detail

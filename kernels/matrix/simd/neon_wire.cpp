@@ -11,6 +11,7 @@ namespace simaai::kernels::matrix::detail {
 namespace {
 
 using Block = uint8x16_t;
+inline constexpr std::size_t kLaneBytes = 16;
 
 inline Block shuffle(Block bytes, Block indices) noexcept { return vqtbl1q_u8(bytes, indices); }
 

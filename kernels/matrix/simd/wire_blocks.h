@@ -2,9 +2,9 @@
 // TGMX records a vector of elements at a time: as many records in five vectors. Coordinates of a block
 // are a constant pattern plus row and column bytes, elements are put between them by byte shuffles.
 //
-// The including file defines SIMAAI_VECTOR (see transpose.h) and, for its vector Block of 16-byte lanes:
-//   shuffle(bytes, indices)   within lanes; 0 for indices from 0x80
-//   source(elements, n)       the elements that output vector n may take, sixteen a lane
+// The including file defines SIMAAI_VECTOR (see transpose.h), kLaneBytes and, for its vector Block:
+//   shuffle(bytes, indices)   within lanes of kLaneBytes; 0 for indices from 0x80
+//   source(elements, n)       the elements that output vector n may take, kLaneBytes a lane
 //   merge(taken)              the elements that were taken from each of five vectors, in order
 #pragma once
 
@@ -40,16 +40,16 @@ consteval BlockBytes field_bytes(std::size_t field, bool numbered, std::uint8_t 
   return result;
 }
 
-/// Element n goes to its record from byte n % 16 of a lane; zero elsewhere.
+/// Element n goes to its record from byte n % kLaneBytes of a lane; zero elsewhere.
 consteval BlockBytes element_places() {
   BlockBytes result = field_bytes(4, true, 0, 0x80);
   for (auto& vector : result.bytes)
     for (std::uint8_t& index : vector)
-      index = index == 0x80 ? index : index % 16;
+      index = index == 0x80 ? index : index % kLaneBytes;
   return result;
 }
 
-/// Byte n % 16 of a lane takes element n where that is in the lane; zero elsewhere.
+/// Byte n % kLaneBytes of a lane takes element n where that is in the lane; zero elsewhere.
 consteval BlockBytes element_sources() {
   BlockBytes result;
   for (auto& vector : result.bytes)
@@ -57,8 +57,9 @@ consteval BlockBytes element_sources() {
       index = 0x80;
   for (std::size_t n = 0; n < kBlockRecords; ++n) {
     const std::size_t at = n * kRecordBytes + 4;
-    const std::size_t lane = at % sizeof(Block) / 16;
-    result.bytes[at / sizeof(Block)][lane * 16 + n % 16] = static_cast<std::uint8_t>(at % 16);
+    const std::size_t lane = at % sizeof(Block) / kLaneBytes;
+    result.bytes[at / sizeof(Block)][lane * kLaneBytes + n % kLaneBytes] =
+        static_cast<std::uint8_t>(at % kLaneBytes);
   }
   return result;
 }

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -14,6 +15,7 @@
 
 #include <simaai/kernels/ev74/packet.h>
 #include <simaai/runtime/capability.h>
+#include <simaai/runtime/dma_buf.h>
 #include <simaai/runtime/error.h>
 #include <simaai/runtime/export.h>
 #include <simaai/runtime/prepare.h>
@@ -56,6 +58,8 @@ struct Binding {
   std::uint64_t offset_bytes = 0; ///< of the port's first byte in the object
   std::uint64_t length_bytes = 0; ///< accessible from there on
   Keep keep;
+  /// What inspect(fd) said, where the caller has asked already; else make_job() asks.
+  std::optional<MemoryInfo> object = std::nullopt;
 };
 
 /// Life of a job; docs/runtime.md has the diagram.
@@ -94,7 +98,7 @@ public:
 
   /// Hands a pending job over. Refusals: WrongState; QueueFull, which leaves the job pending so that it can be tried
   /// again after another one retired; DeviceLost and others, which make it Failed.
-  SIMAAI_RUNTIME_API Status submit() noexcept;
+  SIMAAI_RUNTIME_API Status submit(AfterSubmit next = AfterSubmit::Anything) noexcept;
 
   /// Waits until the job is retired, at most `timeout`. Returns success, or why the job failed;
   /// TimedOut leaves the job parked and its buffers retained. Waiting for a parked job again waits
@@ -155,9 +159,10 @@ public:
 
   /// make_job() and Job::submit().
   [[nodiscard]] SIMAAI_RUNTIME_API std::variant<Job, Error>
-  submit(const Plan& plan, Binding source, Binding destination) const noexcept;
+  submit(const Plan& plan, Binding source, Binding destination,
+         AfterSubmit next = AfterSubmit::Anything) const noexcept;
 
-  /// submit() and Job::wait().
+  /// submit(), with AfterSubmit::Wait, and Job::wait().
   SIMAAI_RUNTIME_API Status run(const Plan& plan, Binding source, Binding destination,
                                 std::chrono::nanoseconds timeout,
                                 const std::atomic<bool>* cancelled = nullptr) const noexcept;

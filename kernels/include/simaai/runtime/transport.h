@@ -64,10 +64,17 @@ struct BoundRelocation {
   MemoryInfo object; ///< what the kernel says is behind the descriptor
 };
 
+/// What whoever submits a job does next.
+enum class AfterSubmit : std::uint8_t {
+  Anything,
+  Wait, ///< waits for it at once: a device that is a thread of this process need not be woken for it
+};
+
 /// A job on its way to a device: a packet with zero address slots, and its relocations, source first. Everything is
 /// checked already.
 struct Submission {
   JobId job = 0;
+  AfterSubmit next = AfterSubmit::Anything; ///< a hint
   std::span<const std::byte> packet;
   std::array<BoundRelocation, 2> relocations;
 };

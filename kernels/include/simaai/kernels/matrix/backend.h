@@ -84,7 +84,7 @@ using library::PlainView;
 } // namespace detail
 
 #if SIMAAI_MATRIX_USE_LIBRARY
-/// Name of the instruction set that products use here: "scalar", "avx2", "avx512vnni", "neon" or
+/// Name of the instruction set that products use here: "scalar", "avx2", "avx512vnni", "amx", "neon" or
 /// "neondot". The best of the machine, unless the environment variable SIMAAI_MATRIX_ISA names a
 /// lower one that it supports; a name that is unknown or unsupported is reported once on standard
 /// error and ignored. Read once. Thread-safe.

@@ -1,0 +1,412 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// AMX: contractions by tdpbssd on tiles of 16 x 64 signed bytes, which are read from a where it lies
+// and from b packed. Other work is that of AVX-512.
+#include <algorithm>
+#include <cstring>
+
+#include <simaai/kernels/matrix/coord.h>
+
+#include "matrix/backends.h"
+#include "matrix/simd/amx_tiles.h"
+
+#define SIMAAI_VECTOR SIMAAI_AMX
+#include "matrix/simd/transpose.h"
+
+namespace simaai::kernels::matrix::detail {
+namespace {
+
+constexpr std::size_t kTile = 16;      ///< rows of a tile, and columns of sums
+constexpr std::size_t kTileDepth = 64; ///< bytes of a row
+constexpr std::size_t kTileBytes = kTile * kTileDepth;
+constexpr std::size_t kPairRows = 2 * kTile;
+
+using Dwords = std::uint32_t __attribute__((vector_size(64)));
+
+SIMAAI_AMX inline Dwords zip_low32(Dwords a, Dwords b) noexcept {
+  return __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+}
+SIMAAI_AMX inline Dwords zip_high32(Dwords a, Dwords b) noexcept {
+  return __builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15,
+                                 31);
+}
+
+[[nodiscard]] constexpr std::size_t steps_of(std::size_t depth) noexcept {
+  return (depth + kTileDepth - 1) / kTileDepth;
+}
+
+/// The first `count` (up to 64) bytes, zeros behind them. Reads nothing else.
+SIMAAI_AMX inline __m512i load_part(const std::int8_t* src, std::size_t count) noexcept {
+  return count >= 64 ? _mm512_loadu_si512(src)
+                     : _mm512_maskz_loadu_epi8((std::uint64_t{1} << count) - 1, src);
+}
+
+/// Byte n of quad q is byte q of lane n.
+consteval auto lanes_to_quads() {
+  struct Indices {
+    alignas(64) std::uint8_t bytes[64];
+  } result{};
+  for (std::size_t n = 0; n < 64; ++n)
+    result.bytes[n] = static_cast<std::uint8_t>(n % 4 * 16 + n / 4);
+  return result;
+}
+constexpr auto kLanesToQuads = lanes_to_quads();
+
+/// A wide block of b, since each reads all of a again; from the outer cache that costs more than
+/// anything else.
+constexpr std::size_t kMostPanels = 32;
+
+/// Panels of b, sixteen columns each, that are packed at once: all of a cache line at a time.
+struct Panels {
+  std::size_t count;
+  std::size_t cols[kMostPanels]; ///< first column of each
+  std::int8_t* dst;              ///< tiles of the first
+  std::size_t bytes;             ///< of a panel
+};
+
+SIMAAI_AMX inline __m128i load16(const std::int8_t* src) noexcept {
+  return _mm_loadu_si128(reinterpret_cast<const __m128i*>(src));
+}
+
+/// Tiles of b whose rows are adjacent elements: four rows become quads, zeros behind `depth`.
+SIMAAI_AMX void pack_rows(const std::int8_t* src, std::size_t stride, std::size_t depth,
+                          const Panels& to) noexcept {
+  const __m512i quads = _mm512_load_si512(kLanesToQuads.bytes);
+  const std::size_t end = steps_of(depth) * kTileDepth;
+  std::int8_t* dst = to.dst;
+  std::size_t k = 0;
+  for (; k + 4 <= depth; k += 4, src += 4 * stride, dst += 64)
+    for (std::size_t n = 0; n < to.count; ++n) {
+      const std::int8_t* from = src + to.cols[n];
+      __m512i lanes = _mm512_castsi128_si512(load16(from));
+      lanes = _mm512_inserti32x4(lanes, load16(from + stride), 1);
+      lanes = _mm512_inserti32x4(lanes, load16(from + 2 * stride), 2);
+      lanes = _mm512_inserti32x4(lanes, load16(from + 3 * stride), 3);
+      _mm512_store_si512(dst + n * to.bytes, _mm512_permutexvar_epi8(quads, lanes));
+    }
+  for (; k < end; k += 4, src += 4 * stride, dst += 64)
+    for (std::size_t n = 0; n < to.count; ++n) {
+      alignas(64) std::int8_t rest[4][16] = {};
+      for (std::size_t row = 0; k + row < depth && row < 4; ++row)
+        std::memcpy(rest[row], src + row * stride + to.cols[n], 16);
+      _mm512_store_si512(dst + n * to.bytes,
+                         _mm512_permutexvar_epi8(quads, _mm512_load_si512(rest)));
+    }
+}
+
+/// The same where columns are adjacent elements: quads are there already and change places.
+SIMAAI_AMX void pack_columns(const std::int8_t* src, std::size_t stride, std::size_t depth,
+                             std::int8_t* dst) noexcept {
+  for (std::size_t k = 0; k < depth; k += kTileDepth, dst += kTileBytes) {
+    Dwords rows[2][kTile];
+#pragma GCC unroll 16
+    for (std::size_t n = 0; n < kTile; ++n)
+      rows[0][n] = reinterpret_cast<Dwords>(load_part(src + n * stride + k, depth - k));
+#pragma GCC unroll 4
+    for (std::size_t step = 0; step < 4; ++step)
+#pragma GCC unroll 8
+      for (std::size_t n = 0; n < 8; ++n) {
+        const Dwords(&from)[kTile] = rows[step % 2];
+        rows[1 - step % 2][2 * n] = zip_low32(from[n], from[n + 8]);
+        rows[1 - step % 2][2 * n + 1] = zip_high32(from[n], from[n + 8]);
+      }
+#pragma GCC unroll 16
+    for (std::size_t n = 0; n < kTile; ++n)
+      _mm512_store_si512(dst + n * 64, reinterpret_cast<__m512i>(rows[0][n]));
+  }
+}
+
+/// Tiles of up to 32 rows of a along k: whole ones where they lie, the rest padded.
+struct RowTiles {
+  const std::int8_t* whole[2];
+  std::size_t stride;
+  std::size_t steps;
+  const std::int8_t* rest[2]; ///< rows 64 bytes apart; null: none
+};
+
+/// Where tiles of sums go: two by two, four bytes an element.
+struct SumTiles {
+  std::int32_t* at[2][2];
+  std::size_t stride; ///< elements
+};
+
+/// One step along k: sums in tiles 0 to 3.
+template <int Rows, int Cols>
+SIMAAI_AMX inline void multiply_step(const std::int8_t* a0, const std::int8_t* a1,
+                                     std::size_t stride, const std::int8_t* b0,
+                                     const std::int8_t* b1) noexcept {
+  load_tile<6>(b0, kTileDepth);
+  load_tile<4>(a0, stride);
+  multiply_tiles<0, 4, 6>();
+  if constexpr (Cols == 2) {
+    load_tile<7>(b1, kTileDepth);
+    multiply_tiles<1, 4, 7>();
+  }
+  if constexpr (Rows == 2) {
+    load_tile<5>(a1, stride);
+    multiply_tiles<2, 5, 6>();
+    if constexpr (Cols == 2)
+      multiply_tiles<3, 5, 7>();
+  }
+}
+
+/// Products of Rows x Cols tiles. `add`: on top of what `from` holds.
+template <int Rows, int Cols>
+SIMAAI_AMX void multiply(const RowTiles& a, const std::int8_t* const (&b)[2], const SumTiles* from,
+                         const SumTiles& to) noexcept {
+  if (from == nullptr) {
+    zero_tile<0>();
+    zero_tile<1>();
+    zero_tile<2>();
+    zero_tile<3>();
+  } else {
+    const std::size_t stride = from->stride * sizeof(std::int32_t);
+    load_tile<0>(from->at[0][0], stride);
+    if constexpr (Cols == 2)
+      load_tile<1>(from->at[0][1], stride);
+    if constexpr (Rows == 2)
+      load_tile<2>(from->at[1][0], stride);
+    if constexpr (Rows == 2 && Cols == 2)
+      load_tile<3>(from->at[1][1], stride);
+  }
+  const std::int8_t* b0 = b[0];
+  const std::int8_t* b1 = b[1];
+  for (std::size_t n = 0; n < a.steps; ++n, b0 += kTileBytes, b1 += kTileBytes)
+    multiply_step<Rows, Cols>(a.whole[0] + n * kTileDepth, a.whole[1] + n * kTileDepth, a.stride,
+                              b0, b1);
+  if (a.rest[0] != nullptr)
+    multiply_step<Rows, Cols>(a.rest[0], a.rest[1], kTileDepth, b0, b1);
+  const std::size_t stride = to.stride * sizeof(std::int32_t);
+  store_tile<0>(to.at[0][0], stride);
+  if constexpr (Cols == 2)
+    store_tile<1>(to.at[0][1], stride);
+  if constexpr (Rows == 2)
+    store_tile<2>(to.at[1][0], stride);
+  if constexpr (Rows == 2 && Cols == 2)
+    store_tile<3>(to.at[1][1], stride);
+}
+
+/// A contraction whose output has at least 16 rows and columns. Tiles at the end of an extent that is
+/// no multiple of 16 begin earlier and compute some outputs twice.
+class AmxMatmul {
+public:
+  SIMAAI_AMX AmxMatmul(const PlainView& a, const PlainView& b, const PlainOutput& c) noexcept
+      : a_(a), b_(b), c_(c) {
+    if (c.requant == nullptr)
+      return;
+    high_ = high_requant(*c.requant);
+    if (!high_.exact && c.requant->shift() > 0)
+      wide_ = Avx512WideRescale(*c.requant);
+  }
+
+  SIMAAI_AMX void run() noexcept {
+    TileConfig config;
+    for (int tile = 0; tile < 8; ++tile) {
+      config.row_bytes[tile] = 64;
+      config.rows[tile] = kTile;
+    }
+    configure_tiles(config);
+    const std::size_t panel_bytes = steps_of(a_.cols) * kTileBytes;
+    const std::size_t panels = std::min(kMostPanels, sizeof packed_b_ / panel_bytes);
+    for (std::size_t col = 0; col < b_.cols; col += panels * kTile) {
+      const std::size_t count = std::min(panels, (b_.cols - col + kTile - 1) / kTile);
+      pack_panels(col, count, panel_bytes);
+      for (std::size_t row = 0; row < a_.rows; row += kPairRows)
+        run_rows(row, col, count, panel_bytes);
+    }
+    emit_pending();
+    release_tiles();
+  }
+
+private:
+  /// Depth of a that is turned at once where its columns are adjacent.
+  static constexpr std::size_t kTurnedDepth = 1024;
+  static constexpr std::size_t kPackedBytes = std::size_t{512} << 10;
+  static_assert(kPackedBytes >= steps_of(kCoordSpace) * kTileBytes); // at least one panel
+
+  static std::size_t tile_start(std::size_t at, std::size_t extent) noexcept {
+    return std::min(at, extent - kTile);
+  }
+
+  SIMAAI_AMX void pack_panels(std::size_t col, std::size_t count, std::size_t bytes) noexcept {
+    Panels to{count, {}, packed_b_, bytes};
+    for (std::size_t n = 0; n < count; ++n)
+      to.cols[n] = tile_start(col + n * kTile, b_.cols);
+    if (b_.col_stride == 1)
+      return pack_rows(b_.data, b_.row_stride, a_.cols, to);
+    for (std::size_t n = 0; n < count; ++n)
+      pack_columns(b_.data + to.cols[n] * b_.col_stride, b_.col_stride, a_.cols,
+                   packed_b_ + n * bytes);
+  }
+
+  /// Rows from `row` on, at depths [k, k + depth).
+  SIMAAI_AMX RowTiles row_tiles(std::size_t row, std::size_t k, std::size_t depth) noexcept {
+    const std::size_t starts[2] = {tile_start(row, a_.rows), tile_start(row + kTile, a_.rows)};
+    if (a_.col_stride != 1) {
+      const std::size_t padded = steps_of(depth) * kTileDepth;
+      for (std::size_t n = 0; n < 2; ++n)
+        turn(starts[n], k, depth, padded, turned_a_ + n * kTile * kTurnedDepth);
+      return {{turned_a_, turned_a_ + kTile * kTurnedDepth}, kTurnedDepth, steps_of(depth), {}};
+    }
+    const std::int8_t* first = a_.data + starts[0] * a_.row_stride + k;
+    const std::int8_t* second = a_.data + starts[1] * a_.row_stride + k;
+    RowTiles tiles{{first, second}, a_.row_stride, depth / kTileDepth, {}};
+    if (const std::size_t rest = depth % kTileDepth; rest != 0) {
+      for (std::size_t n = 0; n < kPairRows; ++n)
+        _mm512_store_si512(
+            rest_a_ + n * kTileDepth,
+            load_part((n < kTile ? first : second) + n % kTile * a_.row_stride + depth - rest,
+                      rest));
+      tiles.rest[0] = rest_a_;
+      tiles.rest[1] = rest_a_ + kTileBytes;
+    }
+    return tiles;
+  }
+
+  /// Sixteen rows of a whose columns are adjacent elements, zeros behind `depth`.
+  SIMAAI_AMX void turn(std::size_t row, std::size_t k, std::size_t depth, std::size_t padded,
+                       std::int8_t* dst) const noexcept {
+    transpose_part(a_.data + row + k * a_.col_stride, a_.col_stride, depth, kTile, dst,
+                   kTurnedDepth);
+    for (std::size_t n = 0; n < kTile && padded > depth; ++n)
+      std::memset(dst + n * kTurnedDepth + depth, 0, padded - depth);
+  }
+
+  SIMAAI_AMX void run_rows(std::size_t row, std::size_t col, std::size_t panels,
+                           std::size_t panel_bytes) noexcept {
+    const std::size_t part = a_.col_stride == 1 ? a_.cols : kTurnedDepth;
+    for (std::size_t k = 0; k < a_.cols; k += part) {
+      const std::size_t depth = std::min(part, a_.cols - k);
+      const RowTiles a = row_tiles(row, k, depth);
+      const bool last = k + depth == a_.cols;
+      for (std::size_t panel = 0; panel < panels; panel += 2) {
+        const std::int8_t* b = packed_b_ + panel * panel_bytes + k / kTileDepth * kTileBytes;
+        Block block{row, col + panel * kTile, a_.rows - row > kTile, panel + 1 < panels};
+        run_block(block, a, {b, b + panel_bytes}, part_sums_ + panel * 2 * kTile * kTile, k > 0,
+                  last);
+      }
+    }
+  }
+
+  /// Up to two by two tiles of the output.
+  struct Block {
+    std::size_t row;
+    std::size_t col;
+    bool two_rows;
+    bool two_cols;
+  };
+
+  SIMAAI_AMX void run_block(const Block& block, const RowTiles& a, const std::int8_t* const (&b)[2],
+                            std::int32_t* parts, bool add, bool last) noexcept {
+    constexpr std::size_t kTileSums = kTile * kTile;
+    const SumTiles between{
+        {{parts, parts + kTileSums}, {parts + 2 * kTileSums, parts + 3 * kTileSums}}, kTile};
+    SumTiles to = between;
+    const bool rescaled = c_.requant != nullptr;
+    if (last)
+      to = rescaled ? staged_tiles() : output_tiles(block);
+    const SumTiles* from = add ? &between : nullptr;
+    if (block.two_rows)
+      block.two_cols ? multiply<2, 2>(a, b, from, to) : multiply<2, 1>(a, b, from, to);
+    else
+      block.two_cols ? multiply<1, 2>(a, b, from, to) : multiply<1, 1>(a, b, from, to);
+    if (!last || !rescaled)
+      return;
+    // The rescale of one block runs while the tiles of the next are multiplied.
+    const Block before = pending_;
+    const std::int32_t* sums = pending_sums_;
+    pending_ = block;
+    pending_sums_ = to.at[0][0];
+    if (sums != nullptr)
+      emit(before, sums);
+  }
+
+  [[nodiscard]] SumTiles output_tiles(const Block& block) const noexcept {
+    SumTiles tiles{{}, c_.row_stride};
+    for (std::size_t n = 0; n < 2; ++n)
+      for (std::size_t m = 0; m < 2; ++m)
+        tiles.at[n][m] = c_.sums + tile_start(block.row + n * kTile, a_.rows) * c_.row_stride +
+                         tile_start(block.col + m * kTile, b_.cols);
+    return tiles;
+  }
+  [[nodiscard]] SumTiles staged_tiles() noexcept {
+    std::int32_t* base = pending_sums_ == staged_[0] ? staged_[1] : staged_[0];
+    return {{{base, base + kTile}, {base + kTile * kPairRows, base + kTile * kPairRows + kTile}},
+            kPairRows};
+  }
+
+  SIMAAI_AMX void emit_pending() noexcept {
+    if (pending_sums_ != nullptr)
+      emit(pending_, pending_sums_);
+  }
+  SIMAAI_AMX void emit(const Block& block, const std::int32_t* sums) const noexcept {
+    if (high_.exact)
+      emit_block(Avx512Rescale(high_), block, sums);
+    else if (c_.requant->shift() > 0)
+      emit_block(wide_, block, sums);
+    else
+      emit_rows(block, sums);
+  }
+  template <class Rescale>
+  SIMAAI_AMX void emit_block(const Rescale& rescale, const Block& block,
+                             const std::int32_t* sums) const noexcept {
+    if (!block.two_cols || block.col + kPairRows > b_.cols)
+      return emit_rows(block, sums);
+    for (std::size_t n = 0; n < (block.two_rows ? 2U : 1U); ++n) {
+      std::int8_t* to =
+          c_.elements + tile_start(block.row + n * kTile, a_.rows) * c_.row_stride + block.col;
+      const std::int32_t* from = sums + n * kTile * kPairRows;
+#pragma GCC unroll 2
+      for (std::size_t row = 0; row < kTile; row += 2, from += 2 * kPairRows)
+        rescale_two_rows(rescale, {from, from + kPairRows},
+                         {to + row * c_.row_stride, to + (row + 1) * c_.row_stride});
+    }
+  }
+  /// The same for columns that are not 32 adjacent ones, and without a shift.
+  SIMAAI_AMX void emit_rows(const Block& block, const std::int32_t* sums) const noexcept {
+    for (std::size_t n = 0; n < (block.two_rows ? 2U : 1U); ++n) {
+      std::int8_t* to = c_.elements + tile_start(block.row + n * kTile, a_.rows) * c_.row_stride;
+      const std::int32_t* from = sums + n * kTile * kPairRows;
+      for (std::size_t row = 0; row < kTile; ++row, to += c_.row_stride, from += kPairRows)
+        for (std::size_t m = 0; m < (block.two_cols ? 2U : 1U); ++m)
+          rescale_avx512(from + m * kTile, kTile, *c_.requant,
+                         to + tile_start(block.col + m * kTile, b_.cols));
+    }
+  }
+
+  const PlainView& a_;
+  const PlainView& b_;
+  const PlainOutput& c_;
+  HighRequant high_{};
+  Avx512WideRescale wide_;
+  Block pending_{};
+  const std::int32_t* pending_sums_ = nullptr;
+  alignas(64) std::int8_t packed_b_[kPackedBytes];
+  alignas(64) std::int8_t turned_a_[kPairRows * kTurnedDepth];
+  alignas(64) std::int8_t rest_a_[2 * kTileBytes];
+  alignas(64) std::int32_t part_sums_[kMostPanels * 2 * kTile * kTile];
+  alignas(64) std::int32_t staged_[2][kPairRows * kPairRows];
+};
+
+/// Below this many terms of a sum the tiles are mostly padding.
+constexpr std::size_t kLeastDepth = 16;
+
+void gemv_amx(const PlainView& a, const std::int8_t* x, const PlainOutput& y) noexcept {
+  avx512vnni_backend.gemv(a, x, y);
+}
+
+void matmul_amx(const PlainView& a, const PlainView& b, const PlainOutput& c) noexcept {
+  if (a.rows < kTile || b.cols < kTile || a.cols < kLeastDepth)
+    return avx512vnni_backend.matmul(a, b, c);
+  AmxMatmul(a, b, c).run();
+}
+
+SIMAAI_AMX void requantize_amx(const std::int32_t* src, std::size_t count, const Requant& requant,
+                               std::int8_t* dst) noexcept {
+  rescale_avx512(src, count, requant, dst);
+}
+
+} // namespace
+
+const Backend amx_backend = {"amx", gemv_amx, matmul_amx, requantize_amx, &avx512vbmi_wire};
+
+} // namespace simaai::kernels::matrix::detail
