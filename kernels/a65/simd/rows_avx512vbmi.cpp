@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tile row kernels for AVX-512 with VBMI.
+// Row kernels for AVX-512 with VBMI.
 #include "a65/simd/bytes_avx512vbmi.h"
+#include "a65/simd/linear_avx512vbmi.h"
 #include "a65/simd/read_pixels_avx512vbmi.h"
 #include "a65/simd/spread_avx512vbmi.h"
 #include "a65/simd/write_pixels_avx512vbmi.h"
@@ -11,11 +12,16 @@ namespace {
 using Writers = Avx512VbmiWriters;
 using Readers = Avx512VbmiReaders;
 using Spread = Avx512VbmiSpread;
+using Linear = Avx512VbmiLinear;
 
 #define SIMAAI_A65_WRITE(name, type) .name = Writers::write<Writers::type, &RowTable::name>
 #define SIMAAI_A65_READ(name, type) .name = Readers::read<Readers::type, &RowTable::name>
 // clang-format off
 constexpr RowTable kRows{
+    .f32_bf16_linear = Linear::row<Linear::Narrowing, false, &RowTable::f32_bf16_linear>,
+    .f32_bf16_stream = Linear::row<Linear::Narrowing, true, &RowTable::f32_bf16_stream>,
+    .bf16_f32_linear = Linear::row<Linear::Widening, false, &RowTable::bf16_f32_linear>,
+    .bf16_f32_stream = Linear::row<Linear::Widening, true, &RowTable::bf16_f32_stream>,
     SIMAAI_A65_WRITE(f32_bf16_tiled, F32),
     SIMAAI_A65_WRITE(f32_bf16_tiled_c1, F32),
     SIMAAI_A65_WRITE(f32_bf16_tiled_c2, F32),
