@@ -83,6 +83,35 @@ AVX2 = (
            ("simd/linear_rows_avx2.cpp",), "cast", EDGES, "avx2"),
 )
 
+VBMI = ("simd/rows_avx512vbmi.cpp",)
+AVX512VBMI = (
+    Mutant("read past the last pixels", "simd/write_pixels_avx512vbmi.h",
+           "      const __m512i values = load(type, src, first_bits(left * channels));\n",
+           "      const __m512i values = load(type, src, first_bits(left * channels + 1));\n",
+           VBMI, "casttess", EDGES, "avx512vbmi"),
+    Mutant("write past the last pixels", "simd/read_pixels_avx512vbmi.h", "    if (room >= 64 || bytes == 64)\n",
+           "    if (room >= 60 || bytes == 64)\n", VBMI, "detesscast", EDGES, "avx512vbmi"),
+    Mutant("subnormal Float16 taken for normal", "simd/isa_avx512.h",
+           "_mm512_cmpge_epu16_mask(most_above, _mm512_set1_epi16(0x7800)) == 0;",
+           "_mm512_cmpge_epi16_mask(most_above, _mm512_set1_epi16(0x7800)) == 0;",
+           VBMI, "casttess", "Exhaustive.*:" + EDGES, "avx512vbmi"),
+    Mutant("rounds ties up", "simd/isa_avx512.h", "    return _mm512_mask_add_epi32(sum, odd, sum, type.one);\n",
+           "    return _mm512_mask_add_epi32(_mm512_add_epi32(sum, type.one), odd, sum, type.one);\n",
+           VBMI, "casttess", "Exhaustive.*:Golden.*:" + EDGES, "avx512vbmi"),
+    Mutant("missing padding byte, INT8", "simd/bytes_avx512vbmi.h",
+           "            _mm_storeu_si128(to, _mm_mask_loadu_epi8(fill, mask, src + bytes));\n",
+           "            _mm_mask_storeu_epi8(to, 0x7fff, _mm_mask_loadu_epi8(fill, mask, src + bytes));\n",
+           VBMI, "tess", EDGES, "avx512vbmi"),
+    Mutant("writes a gap", "simd/spread_avx512vbmi.h",
+           "    return Isa::first_bits(2 * channels) & kEverySecond;\n",
+           "    return Isa::first_bits(2 * channels - 1);\n", VBMI, "detesscast", EDGES, "avx512vbmi"),
+)
+
+
+def cpu_has(flag):
+    """Whether the machine has the instructions of a level; others cannot show that its bugs are caught."""
+    return flag in pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8").split()
+
 
 class Build:
     """The built tree: commands to compile one source and to link the library."""
@@ -180,7 +209,14 @@ def main():
     parser.add_argument("--only", default="", help="part of a name")
     options = parser.parse_args()
     build = Build(options.build.resolve(), options.sources.resolve())
-    mutants = [m for m in PORTABLE + (AVX2 if options.cpu == "x86_64" else ()) if options.only in m.name]
+    planted_here = PORTABLE
+    if options.cpu == "x86_64":
+        planted_here += AVX2
+        if cpu_has("avx512_vbmi") or cpu_has("avx512vbmi"):
+            planted_here += AVX512VBMI
+        else:
+            print("no AVX-512 with VBMI here: its bugs are not planted")
+    mutants = [m for m in planted_here if options.only in m.name]
     good = True
     # Each program and level passes when nothing is planted: the way of building is not what fails.
     controls = {(m.program, m.level): m for m in mutants}
