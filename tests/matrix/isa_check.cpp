@@ -164,9 +164,12 @@ std::size_t check_edges(const Backend& backend) {
        {Shape{16, 16, 16}, Shape{17, 64, 17}, Shape{31, 63, 31}, Shape{32, 65, 32},
         Shape{33, 128, 33}, Shape{48, 60, 145}, Shape{49, 1100, 20}, Shape{16, 1500, 100},
         Shape{20, 5700, 35}})
-    for (const unsigned shift : {0U, 20U, 36U, 62U})
+    for (const unsigned shift : {36U, 0U, 20U, 62U}) {
+      if (inner > 1000 && shift != 36) // emulated, these take seconds
+        continue;
       wrong += check_products(backend, random.rows(rows, inner), random.rows(inner, cols),
                               Requant(random.word() >> 12, shift));
+    }
   return wrong;
 }
 
