@@ -254,12 +254,13 @@ bool is_spread(const TileState& state) noexcept {
 }
 
 /// Whether a writer takes tile after tile: then the stores of a while go to few pages, those of the
-/// channel tiles of one place. Small tiles are not worth a visit each.
+/// channel tiles of one place. Small tiles are not worth a visit each, and those of one line follow
+/// each other along it anyway.
 bool writes_by_boxes(const TileState& state) noexcept {
   constexpr std::int64_t kLeastBytes = 2048;
   constexpr std::int64_t kLeastPixels = 32;
   const core::TileGeometry& geometry = state.geometry;
-  if (!state.is_one_visit() || geometry.tiles(kAxisW) == 1)
+  if (!state.is_one_visit() || geometry.tiles(kAxisW) == 1 || geometry.tile[kAxisH] == 1)
     return false;
   const ChannelGroup& group = state.groups[0];
   const std::int64_t pixels = geometry.tile[kAxisH] * geometry.tile[kAxisW];

@@ -180,13 +180,10 @@ struct Span {
   std::int64_t pixels;
 };
 
-/// Calls the group's kernel, or without one the row kernel for each row of the panel.
+/// The rows of a panel one by one, by the row kernel. Apart, so that the walks over panels of kernels
+/// stay small.
 template <Direction kDirection>
-void run_panel(const TileState& state, const ChannelGroup& group, const TilePanel& panel) noexcept {
-  if (group.kernel != nullptr) {
-    group.kernel(panel);
-    return;
-  }
+[[gnu::noinline]] void run_rows(const TileState& state, const TilePanel& panel) noexcept {
   for_each_row(panel, [&](TileRow row, std::int64_t linear, std::int64_t tile) {
     row.src += kDirection == Direction::Write ? linear : tile;
     row.dst += kDirection == Direction::Write ? tile : linear;
@@ -224,7 +221,10 @@ void visit_span(const TileState& state, const Line<kDirection>& line, const Span
                 index.at[kAxisC] * geometry.tile[kAxisC] * panel->row.channel_stride_bytes,
             geometry.tile_offset(index) + (line.row * width + span.first_pixel) * pixel_bytes)
           .point(&panel->row);
-      run_panel<kDirection>(state, group, *panel);
+      if (group.kernel != nullptr)
+        group.kernel(*panel);
+      else
+        run_rows<kDirection>(state, *panel);
     }
   }
 }
