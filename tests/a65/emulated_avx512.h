@@ -68,3 +68,13 @@ inline void _mm512_mask_storeu_epi32(void* to, __mmask16 mask, __m512i value) {
 inline void _mm_mask_storeu_epi8(void* to, __mmask16 mask, __m128i value) {
   emulated::store_lanes(to, mask, value, 1);
 }
+inline __m512i _mm512_cvtepu16_epi32(__m256i value) {
+  std::uint16_t narrow[16];
+  std::uint32_t wide[16];
+  std::memcpy(narrow, &value, sizeof narrow);
+  for (std::size_t i = 0; i < 16; ++i)
+    wide[i] = narrow[i];
+  __m512i made;
+  std::memcpy(&made, wide, sizeof wide);
+  return made;
+}

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include "a65/simd/isa_avx512.h"
 
@@ -138,19 +139,21 @@ struct Avx512VbmiBytes {
     }
   }
 
-  /// Pixels that follow each other on both sides are one; segments of one pixel are pixels.
+  /// Pixels that follow each other on both sides are one.
   static void join_pixels(Copies* copies) noexcept {
-    if (copies->pixels == 1) {
-      copies->pixels = copies->segments;
-      copies->pixel_src_bytes = copies->segment_src_bytes;
-      copies->pixel_dst_bytes = copies->segment_dst_bytes;
-      copies->segments = 1;
-    }
     if (copies->runs != 1 || copies->pixel_src_bytes != copies->bytes ||
         copies->pixel_dst_bytes != copies->bytes)
       return;
     copies->bytes *= copies->pixels;
     copies->pixels = 1;
+  }
+
+  static void order_loops(Copies* copies) noexcept {
+    if (!walks_columns(copies->pixels, copies->segments))
+      return;
+    std::swap(copies->pixels, copies->segments);
+    std::swap(copies->pixel_src_bytes, copies->segment_src_bytes);
+    std::swap(copies->pixel_dst_bytes, copies->segment_dst_bytes);
   }
 
   /// Several whole groups of 16 channels a pixel: the level below has blocks for them.
@@ -179,8 +182,10 @@ struct Avx512VbmiBytes {
       avx2_rows().i8_i8_tiled(panel);
     } else if (row.stored_channels == row.channels) {
       join_pixels(&copies);
+      order_loops(&copies);
       copy_all<false>(copies);
     } else {
+      order_loops(&copies);
       copy_all<true>(copies);
     }
   }
@@ -205,6 +210,7 @@ struct Avx512VbmiBytes {
       return;
     }
     join_pixels(&copies);
+    order_loops(&copies);
     copy_all<false>(copies);
   }
 

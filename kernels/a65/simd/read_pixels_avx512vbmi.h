@@ -138,13 +138,15 @@ struct Avx512VbmiReaders {
                               kHalfIndex<To>.load()};
     const std::int64_t more_runs = panel.runs - 1;
     const std::int64_t run_tile_bytes = panel.run_tile_bytes;
-    const bool column = row.pixels == 1; // then the segments are the pixels
-    const std::int64_t all_pixels = column ? panel.segments : row.pixels;
-    const std::int64_t pixel_src = column ? panel.segment_tile_bytes : 2 * stored;
-    const std::int64_t pixel_dst = column ? panel.segment_linear_bytes : row.pixel_stride_bytes;
+    const bool columns = walks_columns(row.pixels, panel.segments);
+    const std::int64_t all_pixels = columns ? panel.segments : row.pixels;
+    const std::int64_t pixel_src = columns ? panel.segment_tile_bytes : 2 * stored;
+    const std::int64_t pixel_dst = columns ? panel.segment_linear_bytes : row.pixel_stride_bytes;
+    const std::int64_t outer_src = columns ? 2 * stored : panel.segment_tile_bytes;
+    const std::int64_t outer_dst = columns ? row.pixel_stride_bytes : panel.segment_linear_bytes;
     const std::byte* segment_src = row.src;
     std::byte* segment_dst = row.dst;
-    for (std::int64_t segments = column ? 1 : panel.segments; segments != 0; --segments) {
+    for (std::int64_t outer = columns ? row.pixels : panel.segments; outer != 0; --outer) {
       const std::byte* src = segment_src;
       std::byte* dst = segment_dst;
       for (std::int64_t pixels = all_pixels; pixels != 0; --pixels) {
@@ -156,8 +158,8 @@ struct Avx512VbmiReaders {
         src += pixel_src;
         dst += pixel_dst;
       }
-      segment_src += panel.segment_tile_bytes;
-      segment_dst += panel.segment_linear_bytes;
+      segment_src += outer_src;
+      segment_dst += outer_dst;
     }
   }
 

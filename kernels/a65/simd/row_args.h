@@ -55,6 +55,12 @@ struct TilePanel {
          static_cast<std::uintptr_t>(panel.run_tile_bytes);
 }
 
+/// Whether a kernel of whole pixels goes through the segments first, then to the next pixel of each:
+/// short rows are no good inner loop. The lines of a few short rows stay in the first-level cache.
+[[nodiscard]] inline bool walks_columns(std::int64_t pixels, std::int64_t segments) noexcept {
+  return pixels == 1 || (pixels <= 4 && segments > pixels && segments <= 16);
+}
+
 using LinearRowFn = void (*)(const LinearRow&) noexcept;
 using TileRowFn = void (*)(const TileRow&) noexcept;
 using TilePanelFn = void (*)(const TilePanel&) noexcept;
