@@ -4,6 +4,7 @@
 // instruction set only.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -279,18 +280,19 @@ struct Avx512VbmiBytes {
     }
   }
 
-  /// Places of the channels of four padded pixels.
-  static __m512i packed_index(std::int64_t channels) noexcept {
-    std::byte places[64] = {};
-    for (std::int64_t i = 0; i < 4 * channels; ++i)
-      places[i] = static_cast<std::byte>(i / channels * 16 + i % channels);
-    return Isa::load_512(places);
-  }
+  /// Places of the channels of four padded pixels, by channels.
+  static constexpr auto kPackedIndex = [] {
+    std::array<Bytes, 16> indices{};
+    for (std::size_t channels = 1; channels < 16; ++channels)
+      for (std::size_t i = 0; i < 4 * channels; ++i)
+        indices[channels].at[i] = static_cast<std::uint8_t>(i / channels * 16 + i % channels);
+    return indices;
+  }();
 
   static void read_padded(const TilePanel& panel) noexcept {
     const TileRow row = panel.row;
     const std::int64_t channels = row.channels;
-    const __m512i index = packed_index(channels);
+    const __m512i index = kPackedIndex[static_cast<std::size_t>(channels)].load();
     const std::int64_t segment_bytes = row.pixels * channels;
     const bool contiguous = panel.segment_linear_bytes == segment_bytes;
     const std::uint64_t step_mask = first_bits(4 * channels);
