@@ -332,7 +332,8 @@ struct Avx512VbmiReaders {
     const std::int64_t values = group * channels;
     const std::uint64_t mask = first_bits(2 * values);
     const std::int64_t pixels = panel.row.pixels;
-    for_each_segment<To>(panel, [=](const std::byte* src, std::byte* dst, std::int64_t room) {
+    for_each_segment<To>(panel, [first, second, mask, values, group, channels,
+                                 pixels](const std::byte* src, std::byte* dst, std::int64_t room) {
       std::int64_t left = pixels;
       for (; left >= group; left -= group) {
         put_compact<To, kWide>(dst, values, room, first, second,
