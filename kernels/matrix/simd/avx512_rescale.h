@@ -110,8 +110,8 @@ SIMAAI_VNNI inline void rescale_two_rows(const Rescale& rescale,
   _mm256_storeu_si256(reinterpret_cast<__m256i*>(dst[1]), _mm512_extracti64x4_epi64(bytes, 1));
 }
 
-SIMAAI_VNNI void rescale_avx512(const std::int32_t* src, std::size_t count, const Requant& requant,
-                                std::int8_t* dst) noexcept {
+SIMAAI_VNNI inline void rescale_avx512(const std::int32_t* src, std::size_t count,
+                                       const Requant& requant, std::int8_t* dst) noexcept {
   std::size_t n = 0;
   if (count >= 16) {
     if (const HighRequant high = high_requant(requant); high.exact)
