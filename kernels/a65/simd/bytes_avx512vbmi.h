@@ -215,26 +215,6 @@ struct Avx512VbmiBytes {
     copy_all<false>(copies);
   }
 
-  /// Calls `part(panel)` for the runs of equal numbers of channels: all but the last, then that one.
-  template <class Part>
-  static void for_equal_runs(const TilePanel& panel, std::int64_t run_src_bytes,
-                             std::int64_t run_dst_bytes, Part part) noexcept {
-    if (panel.last_channels == panel.row.channels) {
-      part(panel);
-      return;
-    }
-    TilePanel some = panel;
-    --some.runs;
-    some.last_channels = some.row.channels;
-    part(some);
-    some.row.src += some.runs * run_src_bytes;
-    some.row.dst += some.runs * run_dst_bytes;
-    some.row.channels = panel.last_channels;
-    some.last_channels = panel.last_channels;
-    some.runs = 1;
-    part(some);
-  }
-
   // Packed pixels of less than 16 channels in 16 stored ones, four a step.
 
   static __m512i padded_index(std::int64_t channels) noexcept {
@@ -295,7 +275,6 @@ struct Avx512VbmiBytes {
     const __m512i index = kPackedIndex[static_cast<std::size_t>(channels)].load();
     const std::int64_t segment_bytes = row.pixels * channels;
     const bool contiguous = panel.segment_linear_bytes == segment_bytes;
-    const std::uint64_t step_mask = first_bits(4 * channels);
     const std::byte* segment_src = row.src;
     std::byte* segment_dst = row.dst;
     for (std::int64_t segments = panel.segments; segments != 0; --segments) {
@@ -306,10 +285,7 @@ struct Avx512VbmiBytes {
       std::int64_t left = row.pixels;
       for (; left >= 4; left -= 4) {
         const __m512i values = _mm512_permutexvar_epi8(index, Isa::load_512(src));
-        if (room >= 64)
-          _mm512_storeu_si512(dst, values);
-        else
-          _mm512_mask_storeu_epi8(dst, step_mask, values);
+        Isa::store_within(dst, 4 * channels, room, values);
         src += 64;
         dst += 4 * channels;
         room -= 4 * channels;
@@ -339,7 +315,7 @@ struct Avx512VbmiBytes {
     } else if (panel.stream) {
       avx2_rows().i8_i8_tiled(panel);
     } else {
-      for_equal_runs(panel, row.channels, panel.run_tile_bytes, write_runs);
+      Isa::for_equal_runs(panel, row.channels, panel.run_tile_bytes, write_runs);
     }
   }
 
@@ -349,7 +325,7 @@ struct Avx512VbmiBytes {
     else if (panel.stream)
       avx2_reader_rows().i8_i8_untiled(panel);
     else
-      for_equal_runs(panel, panel.run_tile_bytes, panel.row.channels, read_runs);
+      Isa::for_equal_runs(panel, panel.run_tile_bytes, panel.row.channels, read_runs);
   }
 };
 

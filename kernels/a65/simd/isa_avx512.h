@@ -119,6 +119,38 @@ template <bool kVbmi> struct Avx512 {
     return count == 0 ? 0 : ~std::uint64_t{0} >> (64 - count);
   }
 
+  /// The first `bytes` bytes of a vector. `room` bytes, no fewer, are there from `to` on of which none
+  /// was written before: the rest of the vector may run over them. Masks make stores slow.
+  static void store_within(std::byte* to, std::int64_t bytes, std::int64_t room,
+                           __m512i value) noexcept {
+    if (room >= 64)
+      _mm512_storeu_si512(to, value);
+    else if (bytes == 32)
+      store_256(to, _mm512_castsi512_si256(value));
+    else
+      _mm512_mask_storeu_epi8(to, first_bits(bytes), value);
+  }
+
+  /// Calls `part(panel)` for the runs of equal numbers of channels: all but the last, then that one.
+  template <class Part>
+  static void for_equal_runs(const TilePanel& panel, std::int64_t run_src_bytes,
+                             std::int64_t run_dst_bytes, Part part) noexcept {
+    if (panel.last_channels == panel.row.channels) {
+      part(panel);
+      return;
+    }
+    TilePanel some = panel;
+    --some.runs;
+    some.last_channels = some.row.channels;
+    part(some);
+    some.row.src += some.runs * run_src_bytes;
+    some.row.dst += some.runs * run_dst_bytes;
+    some.row.channels = panel.last_channels;
+    some.last_channels = panel.last_channels;
+    some.runs = 1;
+    part(some);
+  }
+
   // Writing: two pixels at a time become two times sixteen low and sixteen high bytes.
 
   /// The cast rule in each 32-bit lane; the result is the high half.

@@ -70,8 +70,9 @@ template <class Isa> struct PanelRows {
       return true;
   }
 
-  /// All runs of four or eight pixels; false if they have to be written again. Streams read ahead: only they work on memory that is too
-  /// large for the cache, and their blocks of rows are no pattern that hardware follows.
+  /// All runs of four or eight pixels; false if they have to be written again. Streams read ahead:
+  /// only they work on memory that is too large for the cache, and their blocks of rows are no
+  /// pattern that hardware follows.
   template <bool kStream, std::int64_t kPixels, class From>
   [[nodiscard]] static bool try_pixels(From& type, const TilePanel& panel, const std::byte* src,
                                        std::byte* dst) noexcept {

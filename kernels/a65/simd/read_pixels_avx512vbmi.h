@@ -177,18 +177,8 @@ struct Avx512VbmiReaders {
   }
 
   template <class To, bool kStream> static void read_wide(const TilePanel& panel) noexcept {
-    if (panel.last_channels == panel.row.channels) {
-      read_wide_runs<To, kStream>(panel);
-      return;
-    }
-    TilePanel part = panel;
-    --part.runs;
-    read_wide_runs<To, kStream>(part);
-    part.row.src += part.runs * part.run_tile_bytes;
-    part.row.dst += part.runs * part.row.channels * To::kBytes;
-    part.row.channels = panel.last_channels;
-    part.runs = 1;
-    read_wide_runs<To, kStream>(part);
+    Isa::for_equal_runs(panel, panel.run_tile_bytes, panel.row.channels * To::kBytes,
+                        [](const TilePanel& part) { read_wide_runs<To, kStream>(part); });
   }
 
   // Narrow: packed pixels of a few channels; a step makes one vector, or two of Float32, of which
@@ -197,13 +187,7 @@ struct Avx512VbmiReaders {
   template <class To>
   static void put_some(std::byte* dst, std::int64_t values, std::int64_t room,
                        __m512i vector) noexcept {
-    const std::int64_t bytes = values * To::kBytes;
-    if (room >= 64 || bytes == 64)
-      _mm512_storeu_si512(dst, vector);
-    else if (bytes == 32)
-      Isa::store_256(dst, _mm512_castsi512_si256(vector));
-    else
-      _mm512_mask_storeu_epi8(dst, first_bits(bytes), vector);
+    Isa::store_within(dst, values * To::kBytes, room, vector);
   }
 
   /// Calls `segment(src, dst, room)` for each segment: so many bytes from `dst` on are the panel's,

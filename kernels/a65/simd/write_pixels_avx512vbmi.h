@@ -44,17 +44,6 @@ struct Avx512VbmiWriters : Avx512VbmiWideWriters {
     return masks;
   }();
 
-  /// The first `bytes` bytes of a step; the other ones of the vector may be written up to `room`.
-  static void put_step(std::byte* dst, std::int64_t bytes, std::int64_t room,
-                       __m512i stored) noexcept {
-    if (room >= 64)
-      _mm512_storeu_si512(dst, stored);
-    else if (bytes == 32)
-      Isa::store_256(dst, _mm512_castsi512_si256(stored));
-    else
-      _mm512_mask_storeu_epi8(dst, first_bits(bytes), stored);
-  }
-
   /// What the loop over the pixels of a compact segment needs.
   struct CompactRun {
     std::int64_t pixels;
@@ -77,9 +66,9 @@ struct Avx512VbmiWriters : Avx512VbmiWideWriters {
     const std::int64_t bytes = 2 * group * channels;
     std::int64_t left = run.pixels;
     for (; left >= group; left -= group) {
-      put_step(dst, bytes, room, place_some(type, src, index, of_second, load_mask));
+      Isa::store_within(dst, bytes, room, place_some(type, src, index, of_second, load_mask));
       for (std::int64_t next = 1; next < run.runs; ++next)
-        put_step(
+        Isa::store_within(
             dst + next * run.run_tile_bytes, bytes, room,
             place_some(type, src + next * channels * From::kBytes, index, of_second, load_mask));
       src += run.src_step;
@@ -87,8 +76,8 @@ struct Avx512VbmiWriters : Avx512VbmiWideWriters {
       room -= bytes;
     }
     if (left != 0)
-      put_step(dst, 2 * left * channels, room,
-               place_some(type, src, index, of_second, first_bits(left * channels)));
+      Isa::store_within(dst, 2 * left * channels, room,
+                        place_some(type, src, index, of_second, first_bits(left * channels)));
     return PanelRows<Isa>::was_right(type);
   }
 

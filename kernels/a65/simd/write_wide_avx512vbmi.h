@@ -261,18 +261,8 @@ struct Avx512VbmiWideWriters {
 
   /// Runs of 17 channels or more, with padding to a multiple of 16 or, from 32 on, without.
   template <class From> static void write_wide(const TilePanel& panel) noexcept {
-    if (panel.last_channels == panel.row.channels) {
-      write_wide_runs<From>(panel);
-      return;
-    }
-    TilePanel part = panel;
-    --part.runs;
-    write_wide_runs<From>(part);
-    part.row.src += part.runs * part.row.channels * From::kBytes;
-    part.row.dst += part.runs * part.run_tile_bytes;
-    part.row.channels = panel.last_channels;
-    part.runs = 1;
-    write_wide_runs<From>(part);
+    Isa::for_equal_runs(panel, panel.row.channels * From::kBytes, panel.run_tile_bytes,
+                        [](const TilePanel& part) { write_wide_runs<From>(part); });
   }
 };
 
