@@ -104,6 +104,7 @@ bool TransformCore::start() {
   jobs_.reset();
   gap_ = false;
   latency_ns_ = 0;
+  observer_ = job_observer();
   flights_.set_flushing(false);
   refused_sink_caps_.reset();
   refused_src_caps_.reset();
@@ -315,12 +316,14 @@ bool TransformCore::fit_output(GstBuffer* output) {
 }
 
 void TransformCore::count_frame(const PortNeeds& needs, std::uint64_t begun_ns,
-                                const runtime::JobTimes& times, GstClockTime pts) {
+                                const runtime::JobTimes& times, GstBuffer* output) {
   add(frames_, 1);
   add(bytes_in_, needs.input.bytes);
   add(bytes_out_, needs.output.bytes);
   processing_.record(times.retired_ns - begun_ns);
-  jobs_.record(pts, times);
+  jobs_.record(GST_BUFFER_PTS(output), times);
+  if (observer_ != nullptr)
+    observer_->observe(observer_->data, element(), output, observed_device_, &times);
 }
 
 GstFlowReturn TransformCore::transform(GstBuffer* input, GstBuffer* output) {
@@ -333,7 +336,7 @@ GstFlowReturn TransformCore::transform(GstBuffer* input, GstBuffer* output) {
   if (flow != GST_FLOW_OK)
     return flow;
   const std::uint64_t end = now_ns();
-  count_frame(ports_[0].needs, begun, {begun, begun, end, end}, GST_BUFFER_PTS(output));
+  count_frame(ports_[0].needs, begun, {begun, begun, end, end}, output);
   return GST_FLOW_OK;
 }
 

@@ -22,6 +22,7 @@
 #include "element_settings.h"
 #include "errors.h"
 #include "gst_ptr.h"
+#include "job_observer.h"
 #include "job_statistics.h"
 #include "latency_histogram.h"
 #include "op_adapter.h"
@@ -148,7 +149,7 @@ private:
   void announce_latency(std::uint64_t taken_ns);
   [[nodiscard]] bool fit_output(GstBuffer* output);
   void count_frame(const PortNeeds& needs, std::uint64_t begun_ns, const runtime::JobTimes& times,
-                   GstClockTime pts);
+                   GstBuffer* output);
   void report_job(std::size_t slot, const runtime::Error& error);
   [[nodiscard]] GstStructure* stats() const;
 
@@ -190,6 +191,8 @@ private:
 
   GstPtr<GstBufferPool> pool_; ///< object lock: the pool that outputs come from
 
+  const JobObserver* observer_ = nullptr; ///< of the process, taken at start
+  const char* observed_device_ = nullptr; ///< interned: where jobs run
   std::atomic<const char*> active_backend_{nullptr};
   std::atomic<bool> makes_dma_bufs_{true};
   std::atomic<const char*> memory_name_{"system"};

@@ -47,6 +47,7 @@ bool TransformCore::check_device() {
 void TransformCore::post_backend(const std::string& reason) {
   const char* active = device_ ? "ev74" : adapter_->backend_name();
   active_backend_.store(active, std::memory_order_release);
+  observed_device_ = g_intern_string(device_ ? device_->uri().c_str() : active);
   GstAllocator* const allocator = device_ ? fd_allocator_.get() : nullptr;
   memory_name_.store(fd_allocator_memory(allocator), std::memory_order_release);
   memory_source_.store(fd_allocator_source(allocator), std::memory_order_release);
@@ -248,7 +249,7 @@ GstFlowReturn TransformCore::land(Flight& flight) noexcept {
   runtime::JobTimes times = flight.job.times();
   if (times.retired_ns == 0) // nothing to do
     times = {flight.begun_ns, flight.begun_ns, flight.begun_ns, flight.begun_ns};
-  count_frame(needs, flight.begun_ns, times, GST_BUFFER_PTS(flight.output));
+  count_frame(needs, flight.begun_ns, times, flight.output);
   announce_latency(times.retired_ns - flight.begun_ns);
   return GST_FLOW_OK;
 }

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What a tracer learns of jobs: each one once, on the thread that pushes its output, before it does.
+#include <cstdint>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "common/job_observer.h"
+#include "gst/element_harness.h"
+#include "gst/tensor_text.h"
+#include "runtime/fake_transport.h"
+#include "sample.h"
+
+namespace {
+
+using namespace simaai::test;
+using simaai::gst::JobObserver;
+using simaai::runtime::Completion;
+using simaai::runtime::JobOutcome;
+using simaai::runtime::JobTimes;
+using simaai::runtime::test::FakeDevice;
+
+struct Seen {
+  GstElement* element;
+  GstBuffer* output;
+  std::string device;
+  JobTimes times;
+  std::thread::id thread;
+};
+
+/// Wants to know of jobs while it lives; elements that start meanwhile tell.
+class Observing {
+public:
+  Observing() {
+    observer_.data = this;
+    observer_.observe = [](void* data, GstElement* element, GstBuffer* output, const char* device,
+                           const JobTimes* times) noexcept {
+      static_cast<Observing*>(data)->seen.push_back(
+          {element, output, device, *times, std::this_thread::get_id()});
+    };
+    simaai::gst::set_job_observer(&observer_);
+  }
+  ~Observing() { simaai::gst::set_job_observer(nullptr); }
+  Observing(const Observing&) = delete;
+  Observing& operator=(const Observing&) = delete;
+
+  std::vector<Seen> seen; // by one thread at a time: the tests wait for the outputs
+
+protected:
+  JobObserver observer_;
+};
+
+TEST(JobObserver, OnTheHostTheJobIsTheCall) {
+  Observing observing;
+  ElementHarness harness("simaaicast", {{"backend", "a65"}});
+  ASSERT_TRUE(harness.send_caps(caps_of(kInput)));
+  ASSERT_EQ(harness.push(Sample().input), GST_FLOW_OK);
+  const auto output = harness.pull_buffer();
+  ASSERT_EQ(observing.seen.size(), 1U);
+  const Seen& seen = observing.seen[0];
+  EXPECT_EQ(seen.element, harness.element());
+  EXPECT_EQ(seen.output, output.get());
+  EXPECT_EQ(seen.device, "a65");
+  EXPECT_EQ(seen.thread, std::this_thread::get_id());
+  EXPECT_EQ(seen.times.submitted_ns, seen.times.started_ns);
+  EXPECT_LT(seen.times.started_ns, seen.times.done_ns);
+  EXPECT_EQ(seen.times.done_ns, seen.times.retired_ns);
+}
+
+TEST(JobObserver, OnADeviceTheTimesAreThoseOfTheDevice) {
+  FakeDevice fake("observer");
+  Observing observing;
+  ElementHarness harness("simaaicast", {{"backend", "ev74"},
+                                        {"device", fake.uri().c_str()},
+                                        {"async-depth", "2"},
+                                        {"job-timeout", "60000"}});
+  ASSERT_TRUE(harness.send_caps(caps_of(kInput)));
+  for (std::uint64_t i = 0; i < 2; ++i)
+    ASSERT_EQ(harness.push(fd_buffer(Sample().input)), GST_FLOW_OK);
+  ASSERT_EQ(fake.submitted().size(), 2U);
+  // Out of order, with times of its own.
+  for (const std::uint64_t i : {1U, 0U}) {
+    Completion completion{fake.submitted()[i].job, JobOutcome::Done, 0, 0, {}};
+    completion.started_ns = gst_util_get_timestamp() + 1000 * i;
+    completion.done_ns = completion.started_ns + 700 + i;
+    fake.complete(completion);
+  }
+  for (std::uint64_t i = 0; i < 2; ++i) {
+    const simaai::gst::GstPtr<GstBuffer> output(gst_harness_pull(harness.get()));
+    ASSERT_GT(observing.seen.size(), i);
+    const Seen& seen = observing.seen[i];
+    EXPECT_EQ(seen.output, output.get());
+    EXPECT_EQ(seen.device, fake.uri());
+    EXPECT_NE(seen.thread, std::this_thread::get_id()) << "the task that pushes";
+    EXPECT_EQ(seen.times.done_ns - seen.times.started_ns, 700 + i);
+    EXPECT_GT(seen.times.submitted_ns, 0U);
+    EXPECT_GE(seen.times.retired_ns, seen.times.submitted_ns);
+  }
+}
+
+TEST(JobObserver, OfAnotherSizeIsLeftAlone) {
+  struct Foreign : Observing {
+    Foreign() { observer_.bytes += 8; }
+  } foreign;
+  ElementHarness harness("simaaicast", {{"backend", "a65"}});
+  ASSERT_TRUE(harness.send_caps(caps_of(kInput)));
+  ASSERT_EQ(harness.push(Sample().input), GST_FLOW_OK);
+  EXPECT_TRUE(harness.pull_buffer());
+  EXPECT_TRUE(foreign.seen.empty());
+}
+
+} // namespace
