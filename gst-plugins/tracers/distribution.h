@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "common/log_buckets.h"
+#include "word.h"
 
 namespace simaai::latency {
 
@@ -29,16 +30,16 @@ struct Stat {
 /// Figures of samples, which are sorted in place.
 [[nodiscard]] Stat exact_stat(std::vector<std::uint64_t>& samples);
 
-/// Recording never allocates and never waits. Readings taken meanwhile may miss the latest records.
+/// Recording never allocates and never waits. A thread that records with Access::Own is the only one that does. Readings taken meanwhile may miss the latest records.
 class Distribution {
 public:
-  void record(std::uint64_t ns) noexcept {
-    buckets_[gst::LogBuckets::index_of(ns)].fetch_add(1, std::memory_order_relaxed);
-    sum_.fetch_add(ns, std::memory_order_relaxed);
-    std::uint64_t seen = max_.load(std::memory_order_relaxed);
+  void record(std::uint64_t ns, Access access = Access::Shared) noexcept {
+    add(buckets_[gst::LogBuckets::index_of(ns)], 1, access);
+    add(sum_, ns, access);
+    std::uint64_t seen = get(max_);
     while (ns > seen && !max_.compare_exchange_weak(seen, ns, std::memory_order_relaxed)) {
     }
-    seen = min_.load(std::memory_order_relaxed);
+    seen = get(min_);
     while (ns < seen && !min_.compare_exchange_weak(seen, ns, std::memory_order_relaxed)) {
     }
   }
@@ -48,14 +49,14 @@ public:
 
   /// Records in each bucket, for a histogram; zero buckets included.
   [[nodiscard]] std::uint64_t bucket(std::size_t index) const noexcept {
-    return buckets_[index].load(std::memory_order_relaxed);
+    return get(buckets_[index]);
   }
 
 private:
-  std::array<std::atomic<std::uint64_t>, gst::LogBuckets::kCount> buckets_{};
-  std::atomic<std::uint64_t> sum_{0};
-  std::atomic<std::uint64_t> max_{0};
-  std::atomic<std::uint64_t> min_{~std::uint64_t{0}};
+  std::array<Word, gst::LogBuckets::kCount> buckets_{};
+  Word sum_{0};
+  Word max_{0};
+  Word min_{~std::uint64_t{0}};
 };
 
 } // namespace simaai::latency

@@ -11,16 +11,9 @@
 #include <memory>
 
 #include "identity.h"
+#include "word.h"
 
 namespace simaai::latency {
-
-/// A relaxed atomic that can be written and read as a plain value.
-using Word = std::atomic<std::uint64_t>;
-
-inline std::uint64_t get(const Word& word) noexcept { return word.load(std::memory_order_relaxed); }
-inline void put(Word& word, std::uint64_t value) noexcept {
-  word.store(value, std::memory_order_relaxed);
-}
 
 /// A copy of an entry.
 struct Entry {

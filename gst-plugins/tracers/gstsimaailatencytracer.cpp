@@ -49,10 +49,11 @@ void on_pulled(GObject* self, GstClockTime now, GstPad* pad, GstBuffer* buffer,
 void on_event(GObject* self, GstClockTime now, GstPad* pad, GstEvent* event) noexcept {
   tracing_of(self).event(now, pad, event);
 }
-void on_changing_state(GObject* self, GstClockTime /*now*/, GstElement* element,
+void on_changing_state(GObject* self, GstClockTime now, GstElement* element,
                        GstStateChange change) noexcept {
-  tracing_of(self).changing_state(element, change);
+  tracing_of(self).changing_state(now, element, change);
 }
+void on_relinked() noexcept { Tracing::relinked(); }
 void on_changed_state(GObject* self, GstClockTime /*now*/, GstElement* element,
                       GstStateChange change) noexcept {
   tracing_of(self).changed_state(element, change);
@@ -70,6 +71,8 @@ void register_hooks(GstTracer* tracer) {
   hook("pad-pull-range-post", &on_pulled);
   hook("pad-push-event-pre", &on_event);
   hook("pad-push-event-post", &on_returned);
+  hook("pad-link-post", &on_relinked);
+  hook("pad-unlink-post", &on_relinked);
   hook("element-change-state-pre", &on_changing_state);
   hook("element-change-state-post", &on_changed_state);
 }

@@ -34,6 +34,29 @@ std::string element_line(const ElementReport& element) {
   return line + "\n";
 }
 
+/// Where jobs of the elements that name them were; empty where none does.
+std::string job_lines(const Report& report) {
+  std::string text;
+  for (const ElementReport& element : report.elements) {
+    if (!element.jobs)
+      continue;
+    const JobReport& jobs = *element.jobs;
+    if (text.empty()) {
+      text = "  " + padded("jobs, p50", -24) + " " + padded("device", -12);
+      for (const char* head : {"queued", "working", "p99", "retire", "buffers"})
+        text += " " + padded(head, 9);
+      text += "\n";
+    }
+    text += "  " + padded(element.name, -24) + " " + padded(jobs.device, -12);
+    text += " " + padded(milliseconds(jobs.queued, &Stat::p50), 9);
+    text += " " + padded(milliseconds(jobs.working, &Stat::p50), 9);
+    text += " " + padded(milliseconds(jobs.working, &Stat::p99), 9);
+    text += " " + padded(milliseconds(jobs.retirement, &Stat::p50), 9);
+    text += " " + padded(jobs.working ? std::to_string(jobs.working->count) : "0", 9) + "\n";
+  }
+  return text;
+}
+
 /// NAME-2.EXTENSION for the second report.
 std::string numbered(const std::string& path, unsigned number) {
   if (number <= 1)
@@ -65,6 +88,7 @@ std::string table_text(const Report& report) {
   text += " " + padded("drops", 7) + "\n";
   for (const ElementReport& element : report.elements)
     text += element_line(element);
+  text += job_lines(report);
   if (!report.paths.empty())
     text += "  source to sink\n";
   for (const PathReport& path : report.paths) {

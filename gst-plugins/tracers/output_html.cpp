@@ -12,8 +12,8 @@ namespace simaai::latency {
 namespace {
 
 constexpr const char* kStyle = R"(
-:root{--ink:#1d2430;--dim:#5a6575;--paper:#f6f7f9;--card:#fff;--line:#dde2e9;--work:#2f6db5;--wait:#d98c2b;--mark:#b3264a}
-@media(prefers-color-scheme:dark){:root{--ink:#e7eaf0;--dim:#a3adbb;--paper:#14181e;--card:#1d232b;--line:#343d49;--work:#74a9ea;--wait:#e8b065;--mark:#ff7d9c}}
+:root{--ink:#1d2430;--dim:#5a6575;--paper:#f6f7f9;--card:#fff;--line:#dde2e9;--work:#2f6db5;--wait:#d98c2b;--mark:#b3264a;--queued:#8a7bc8;--device:#2e8b57;--retirement:#9aa3ad}
+@media(prefers-color-scheme:dark){:root{--ink:#e7eaf0;--dim:#a3adbb;--paper:#14181e;--card:#1d232b;--line:#343d49;--work:#74a9ea;--wait:#e8b065;--mark:#ff7d9c;--queued:#b3a6f0;--device:#6fcf97;--retirement:#77818d}}
 *{box-sizing:border-box}
 body{margin:0;padding:16px;background:var(--paper);color:var(--ink);font:15px/1.45 system-ui,sans-serif}
 main{max-width:1240px;margin:auto}
@@ -28,9 +28,10 @@ pre{white-space:pre-wrap;overflow-wrap:anywhere;background:var(--card);border:1p
 svg{display:block;width:100%;height:auto}
 .label{fill:var(--ink);font:10px system-ui,sans-serif}
 .grid{stroke:var(--line);stroke-width:.7}.mark{stroke:var(--mark);stroke-width:1}
-.work{fill:var(--work)}.wait{fill:var(--wait)}.dot{fill:var(--work)}.edge{stroke:var(--card);stroke-width:.8}
+.work{fill:var(--work)}.wait{fill:var(--wait)}.queued{fill:var(--queued)}.device{fill:var(--device)}.retirement{fill:var(--retirement)}.dot{fill:var(--work)}.edge{stroke:var(--card);stroke-width:.8}
 .key{display:inline-block;width:11px;height:11px;border-radius:2px;margin:0 4px 0 10px}
 .key.work{background:var(--work)}.key.wait{background:var(--wait)}
+.key.queued{background:var(--queued)}.key.device{background:var(--device)}.key.retirement{background:var(--retirement)}
 table{border-collapse:collapse;width:100%;font-size:13px;font-variant-numeric:tabular-nums}
 th,td{text-align:right;padding:4px 8px;border-bottom:1px solid var(--line);white-space:nowrap}
 th:first-child,td:first-child,td.text,th.text{text-align:left}
@@ -59,6 +60,16 @@ std::vector<Arrival> main_arrivals(const Report& report) {
   return most;
 }
 
+std::optional<Part> job_part(SpanKind kind) {
+  if (kind == SpanKind::JobQueued)
+    return Part::Queued;
+  if (kind == SpanKind::JobDevice)
+    return Part::Device;
+  if (kind == SpanKind::JobRetirement)
+    return Part::Retirement;
+  return std::nullopt;
+}
+
 std::vector<Stay> stays_of(const Report& report, const Arrival& arrival) {
   std::map<std::uint64_t, std::uint64_t> parents;
   for (const Span& span : report.spans) {
@@ -71,13 +82,25 @@ std::vector<Stay> stays_of(const Report& report, const Arrival& arrival) {
     id = parent != parents.end() ? parent->second : 0;
   }
   std::vector<Stay> stays;
+  std::vector<std::pair<std::uint32_t, std::uint64_t>> keys; // pad and frame of each
   for (const Span& span : report.spans) {
     if (span.kind != SpanKind::Residence || ids.count(span.id) == 0 ||
         span.end_ns > arrival.end_ns || span.begin_ns < arrival.begin_ns)
       continue;
-    stays.push_back(
-        {report.pads[span.pad].element, static_cast<double>(span.begin_ns - arrival.begin_ns),
-         static_cast<double>(span.end_ns - arrival.begin_ns), static_cast<double>(span.part_ns)});
+    stays.push_back({report.pads[span.pad].element,
+                     static_cast<double>(span.begin_ns - arrival.begin_ns),
+                     static_cast<double>(span.end_ns - arrival.begin_ns),
+                     static_cast<double>(span.part_ns),
+                     {}});
+    keys.emplace_back(span.pad, span.id);
+  }
+  for (const Span& span : report.spans) {
+    const auto part = job_part(span.kind);
+    const auto key = std::find(keys.begin(), keys.end(), std::pair(span.pad, span.id));
+    if (part && key != keys.end() && span.begin_ns >= arrival.begin_ns)
+      stays[static_cast<std::size_t>(key - keys.begin())].jobs.push_back(
+          {*part, static_cast<double>(span.begin_ns - arrival.begin_ns),
+           static_cast<double>(span.end_ns - arrival.begin_ns)});
   }
   return stays;
 }
@@ -87,9 +110,21 @@ std::vector<Stage> stages_of(const Report& report) {
   for (const ElementReport& element : report.elements) {
     if (!element.residence || !element.waiting)
       continue;
-    const auto whole = static_cast<double>(element.residence->p50);
-    const double waiting = std::min(whole, static_cast<double>(element.waiting->p50));
-    stages.push_back({element.name, whole - waiting, waiting});
+    Stage stage{element.name, {}};
+    auto rest = static_cast<double>(element.residence->p50);
+    const auto take = [&](Part part, const std::optional<Stat>& stat) {
+      const double ns = std::min(rest, stat ? static_cast<double>(stat->p50) : 0);
+      stage.ns[static_cast<std::size_t>(part)] = ns;
+      rest -= ns;
+    };
+    if (element.jobs) {
+      take(Part::Device, element.jobs->working);
+      take(Part::Queued, element.jobs->queued);
+      take(Part::Retirement, element.jobs->retirement);
+    }
+    take(Part::Waiting, element.waiting);
+    stage.ns[static_cast<std::size_t>(Part::Thread)] = rest;
+    stages.push_back(std::move(stage));
   }
   return stages;
 }
@@ -106,6 +141,25 @@ std::string cell(const std::optional<Stat>& stat, std::uint64_t Stat::*field) {
   return "<td>" + (stat ? duration_text(static_cast<double>((*stat).*field)) : "n/a") + "</td>";
 }
 
+std::string job_table(const Report& report) {
+  std::string rows;
+  for (const ElementReport& element : report.elements) {
+    if (!element.jobs)
+      continue;
+    const JobReport& jobs = *element.jobs;
+    rows += "<tr><td>" + escaped(element.name) + "</td><td class=\"text\">" + escaped(jobs.device) +
+            "</td>" + cell(jobs.queued, &Stat::p50) + cell(jobs.queued, &Stat::p99) +
+            cell(jobs.working, &Stat::p50) + cell(jobs.working, &Stat::p99) +
+            cell(jobs.retirement, &Stat::p50) + cell(jobs.retirement, &Stat::p99) + "</tr>";
+  }
+  if (rows.empty())
+    return {};
+  return "<section class=\"wide\"><h2>Jobs</h2><table><tr><th>element</th>"
+         "<th class=\"text\">device</th><th>before it p50</th><th>p99</th><th>on it p50</th>"
+         "<th>p99</th><th>until retired p50</th><th>p99</th></tr>" +
+         rows + "</table></section>\n";
+}
+
 std::string element_table(const Report& report) {
   std::string html = "<section class=\"wide\"><h2>Elements</h2><table><tr><th>element</th>"
                      "<th class=\"text\">identity</th><th>in</th><th>out</th><th>residence p50</th>"
@@ -120,7 +174,7 @@ std::string element_table(const Report& report) {
     html += cell(element.waiting, &Stat::p50) + cell(element.processing, &Stat::p50) + "<td>" +
             (element.drops ? std::to_string(*element.drops) : "n/a") + "</td></tr>";
   }
-  html += "</table></section>\n";
+  html += "</table></section>\n" + job_table(report);
   html += "<section class=\"wide\"><h2>Source to sink</h2><table><tr><th>from</th>"
           "<th class=\"text\">to</th><th>frames</th><th>p50</th><th>p95</th><th>p99</th>"
           "<th>max</th></tr>";
@@ -132,6 +186,20 @@ std::string element_table(const Report& report) {
     html += "</tr>";
   }
   return html + "</table></section>\n";
+}
+
+/// Meaning of the colours that the report has.
+std::string key_of(const Report& report) {
+  const bool has_jobs =
+      std::any_of(report.elements.begin(), report.elements.end(),
+                  [](const ElementReport& element) { return element.jobs.has_value(); });
+  std::string key;
+  for (std::size_t i = 0; i < kParts; ++i) {
+    const Part part = static_cast<Part>(i);
+    if (has_jobs || part == Part::Thread || part == Part::Waiting)
+      key += "<span class=\"key " + std::string(style_of(part)) + "\"></span>" + words_of(part);
+  }
+  return key;
 }
 
 std::string arrival_figures(const Report& report, const std::vector<Arrival>& arrivals) {
@@ -156,8 +224,7 @@ std::string arrival_figures(const Report& report, const std::vector<Arrival>& ar
       figure("Histogram", "Frames by source-to-sink latency.",
              histogram_figure(
                  sorted, {{"p50", ns(stat.p50)}, {"p95", ns(stat.p95)}, {"p99", ns(stat.p99)}}));
-  const std::string key = "<span class=\"key work\"></span>on a thread in the element"
-                          "<span class=\"key wait\"></span>waiting";
+  const std::string key = key_of(report);
   html += figure("A median frame", duration_text(ns(median.latency())) + " in all." + key,
                  waterfall_figure(stays_of(report, median), ns(median.latency())));
   html += figure("The slowest frame", duration_text(ns(worst.latency())) + " in all." + key,
@@ -218,10 +285,8 @@ std::string html_text(const Report& report) {
   html += "<div class=\"figures\">\n";
   const std::vector<Stage> stages = stages_of(report);
   html += figure("Stages",
-                 "Median residence of each element:"
-                 "<span class=\"key work\"></span>on a thread in it"
-                 "<span class=\"key wait\"></span>waiting. The bar at the top has them "
-                 "one after the other.",
+                 "Median residence of each element:" + key_of(report) +
+                     ". The bar at the top has them one after the other.",
                  stacked_figure(stages) + stages_figure(stages));
   const std::vector<Arrival> arrivals = main_arrivals(report);
   if (arrivals.empty())

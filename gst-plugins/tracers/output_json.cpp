@@ -29,6 +29,19 @@ void write_stat(JsonWriter& json, const char* key, const std::optional<Stat>& st
   json.raw(key, object + "\"exact\": " + (stat->exact ? "true}" : "false}"));
 }
 
+void write_jobs(JsonWriter& json, const std::optional<JobReport>& jobs) {
+  if (!jobs) {
+    json.null("jobs");
+    return;
+  }
+  json.open("jobs", '{');
+  json.value("device", jobs->device);
+  write_stat(json, "queued", jobs->queued);
+  write_stat(json, "working", jobs->working);
+  write_stat(json, "retirement", jobs->retirement);
+  json.close('}');
+}
+
 void write_element(JsonWriter& json, const ElementReport& element) {
   json.open('{');
   json.value("name", element.name);
@@ -45,6 +58,7 @@ void write_element(JsonWriter& json, const ElementReport& element) {
   write_stat(json, "residence", element.residence);
   write_stat(json, "waiting", element.waiting);
   write_stat(json, "processing", element.processing);
+  write_jobs(json, element.jobs);
   json.open("inputs", '[');
   for (const InputReport& input : element.inputs) {
     json.open('{');
@@ -145,6 +159,11 @@ std::string csv_text(const Report& report) {
     csv_line(text, "element", element.name, "residence", element.residence);
     csv_line(text, "element", element.name, "waiting", element.waiting);
     csv_line(text, "element", element.name, "processing", element.processing);
+    if (element.jobs) {
+      csv_line(text, "element", element.name, "queued", element.jobs->queued);
+      csv_line(text, "element", element.name, "working", element.jobs->working);
+      csv_line(text, "element", element.name, "retirement", element.jobs->retirement);
+    }
     text += "element," + csv_cell(element.name) + ",drops," +
             (element.drops ? std::to_string(*element.drops) : std::string()) +
             std::string(std::size(kFields), ',') + "\n";

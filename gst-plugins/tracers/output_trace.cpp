@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Reports as trace events: one row a thread with the calls, one row an element with the frames in it.
+// Reports as trace events: one row a thread with the calls, one row an element with the frames in it, one with its jobs.
 #include <cstdio>
 #include <map>
 
@@ -12,6 +12,7 @@ namespace {
 
 constexpr int kThreads = 1; ///< process of the calls
 constexpr int kFrames = 2;  ///< process of the frames
+constexpr int kJobs = 3;    ///< process of the jobs
 
 std::string microseconds(std::uint64_t ns) {
   char text[32];
@@ -42,6 +43,30 @@ void add_residence(JsonWriter& json, const Span& span, const std::string& elemen
   json.raw_item(common(element, "e", kFrames, span.pad, span.end_ns) + id + "}");
 }
 
+/// Jobs of several frames overlap too.
+void add_job(JsonWriter& json, const Span& span, const char* part) {
+  const std::string id = ", \"cat\": \"job\", \"id\": " + std::to_string(span.id);
+  json.raw_item(common(part, "b", kJobs, span.pad, span.begin_ns) + id +
+                ", \"args\": {\"frame\": " + std::to_string(span.id) + "}}");
+  json.raw_item(common(part, "e", kJobs, span.pad, span.end_ns) + id + "}");
+}
+
+/// Names of the rows of jobs: element and device.
+void add_job_rows(JsonWriter& json, const Report& report) {
+  bool any = false;
+  for (const ElementReport& element : report.elements) {
+    for (std::uint32_t pad = 0; element.jobs && pad < report.pads.size(); ++pad) {
+      if (report.pads[pad].element != element.name)
+        continue;
+      if (!any)
+        json.raw_item(name_event("process_name", kJobs, 0, report.pipeline + ": jobs"));
+      any = true;
+      json.raw_item(
+          name_event("thread_name", kJobs, pad, element.name + " on " + element.jobs->device));
+    }
+  }
+}
+
 } // namespace
 
 std::string trace_text(const Report& report) {
@@ -51,6 +76,7 @@ std::string trace_text(const Report& report) {
   json.open("traceEvents", '[');
   json.raw_item(name_event("process_name", kThreads, 0, report.pipeline + ": threads"));
   json.raw_item(name_event("process_name", kFrames, 0, report.pipeline + ": frames"));
+  add_job_rows(json, report);
   std::map<std::uint32_t, bool> threads;
   for (const Span& span : report.spans) {
     if (threads.emplace(span.thread, true).second)
@@ -66,6 +92,15 @@ std::string trace_text(const Report& report) {
       break;
     case SpanKind::Residence:
       add_residence(json, span, pad.element);
+      break;
+    case SpanKind::JobQueued:
+      add_job(json, span, "queued");
+      break;
+    case SpanKind::JobDevice:
+      add_job(json, span, "working");
+      break;
+    case SpanKind::JobRetirement:
+      add_job(json, span, "retirement");
       break;
     case SpanKind::Origin:
     case SpanKind::Arrival:

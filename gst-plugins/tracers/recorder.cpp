@@ -11,6 +11,17 @@ namespace {
 
 void count(Word& word) noexcept { word.fetch_add(1, std::memory_order_relaxed); }
 
+/// The object of `place`, made by whoever needs it first.
+template <class T, class Make> T& made_once(std::atomic<T*>& place, Make make) noexcept {
+  T* found = place.load(std::memory_order_acquire);
+  if (found != nullptr)
+    return *found;
+  std::unique_ptr<T> fresh = make();
+  if (place.compare_exchange_strong(found, fresh.get(), std::memory_order_acq_rel))
+    return *fresh.release();
+  return *found;
+}
+
 std::uint64_t since(std::uint64_t begin_ns, std::uint64_t end_ns) noexcept {
   return end_ns > begin_ns ? end_ns - begin_ns : 0;
 }
@@ -36,6 +47,49 @@ std::uint64_t spent(CallStack& stack, std::uint64_t now_ns, const Pad& pad, cons
 
 } // namespace
 
+Figures::Figures(Direction direction, bool ends_streams) {
+  if (direction == Direction::Source) {
+    residence = std::make_unique<Distribution>();
+    waiting = std::make_unique<Distribution>();
+    return;
+  }
+  interval = std::make_unique<Distribution>();
+  if (ends_streams)
+    latency = std::make_unique<std::array<Distribution, kOrigins>>();
+}
+
+Pad::Pad(Recorder& recorder, Element& on, std::string called, Direction which, std::uint32_t at)
+    : owner(&recorder), element(&on), name(std::move(called)), direction(which), index(at),
+      own(which, on.ends_streams) {
+  if (direction == Direction::Source)
+    return;
+  const std::size_t window = recorder.settings().window;
+  entries = std::make_unique<EntryTable>(window);
+  aliases = std::make_unique<AliasTable>(window);
+  arrivals = std::make_unique<ArrivalRing>();
+}
+
+Pad::~Pad() {
+  delete others.load(std::memory_order_acquire);
+  delete jobs.load(std::memory_order_acquire);
+}
+
+Pad::Writing Pad::writing(std::uint32_t thread) noexcept {
+  std::uint32_t first = first_thread.load(std::memory_order_relaxed);
+  if (first == thread || (first == 0 && first_thread.compare_exchange_strong(
+                                            first, thread, std::memory_order_relaxed)))
+    return {own, Access::Own};
+  const auto make = [this] { return std::make_unique<Figures>(direction, element->ends_streams); };
+  return {made_once(others, make), Access::Shared};
+}
+
+std::uint64_t Pad::sum(Word Figures::*word) const noexcept {
+  std::uint64_t total = 0;
+  for (const Figures* part : figures())
+    total += part != nullptr ? get(part->*word) : 0;
+  return total;
+}
+
 Recorder::Recorder(const Settings& settings) : settings_(settings), log_(settings.spans) {}
 
 Element* Recorder::add_element(std::string name, std::string factory, bool ends_streams) {
@@ -54,22 +108,9 @@ Pad* Recorder::add_pad(Element& element, std::string name, Direction direction) 
   const std::size_t sink = element.sink_count.load(std::memory_order_relaxed);
   if (index == kPads || (direction == Direction::Sink && sink == Element::kSinks))
     return nullptr;
-  Pad& pad = pad_store_.emplace_back();
-  pad.owner = this;
-  pad.element = &element;
-  pad.name = std::move(name);
-  pad.direction = direction;
-  pad.index = static_cast<std::uint32_t>(index);
-  if (direction == Direction::Source) {
-    pad.residence = std::make_unique<Distribution>();
-    pad.waiting = std::make_unique<Distribution>();
-  } else {
-    pad.interval = std::make_unique<Distribution>();
-    pad.entries = std::make_unique<EntryTable>(settings_.window);
-    pad.aliases = std::make_unique<AliasTable>(settings_.window);
-    pad.arrivals = std::make_unique<ArrivalRing>();
-    if (element.ends_streams)
-      pad.latency = std::make_unique<std::array<Pad::Latency, Pad::kOrigins>>();
+  Pad& pad = pad_store_.emplace_back(*this, element, std::move(name), direction,
+                                     static_cast<std::uint32_t>(index));
+  if (direction == Direction::Sink) {
     element.sinks[sink].store(&pad, std::memory_order_relaxed);
     element.sink_count.store(sink + 1, std::memory_order_release);
   }
@@ -80,18 +121,28 @@ Pad* Recorder::add_pad(Element& element, std::string name, Direction direction) 
 
 FrameTag Recorder::leave(CallStack& stack, std::uint64_t now_ns, Pad& source,
                          const Identity& identity) noexcept {
-  count(source.buffers);
   const Match match = recognise(*source.element, identity);
-  if (match.pad != nullptr)
-    return account(stack, now_ns, source, match, identity.tag);
-  count(source.element->appeared);
-  // A tag without an entry: the element kept the frame longer than its entry, or had it from
-  // elsewhere. It keeps its origin.
-  return identity.tag ? identity.tag : appear(stack, now_ns, source);
+  const std::span<const Job> jobs =
+      stack.jobs.empty() ? std::span<const Job>() : stack.jobs.take(identity.pointer);
+  FrameTag tag = identity.tag;
+  const Pad::Writing writing = source.writing(stack.thread);
+  add(writing.figures.buffers, 1, writing.access);
+  if (match.pad != nullptr) {
+    tag = account(stack, now_ns, source, match, identity.tag, jobs, writing);
+  } else {
+    add(writing.figures.appeared, 1, writing.access);
+    // A tag without an entry: the element kept the frame longer than its entry, or had it from
+    // elsewhere. It keeps its origin.
+    if (!tag)
+      tag = appear(stack, now_ns, source);
+  }
+  if (!jobs.empty() && tag.measured)
+    note_jobs(stack, source, tag, jobs);
+  return tag;
 }
 
-FrameTag Recorder::appear(CallStack& stack, std::uint64_t now_ns, Pad& source) noexcept {
-  const std::uint64_t number = source.appeared.fetch_add(1, std::memory_order_relaxed);
+FrameTag Recorder::appear(const CallStack& stack, std::uint64_t now_ns, Pad& source) noexcept {
+  const std::uint64_t number = source.frames.fetch_add(1, std::memory_order_relaxed);
   const bool measured = number >= settings_.warmup &&
                         (settings_.samples == 0 || number - settings_.warmup < settings_.samples);
   const FrameTag tag{next_id_.fetch_add(1, std::memory_order_relaxed), now_ns, source.index,
@@ -102,8 +153,10 @@ FrameTag Recorder::appear(CallStack& stack, std::uint64_t now_ns, Pad& source) n
 }
 
 FrameTag Recorder::account(CallStack& stack, std::uint64_t now_ns, Pad& source, const Match& match,
-                           const FrameTag& carried) noexcept {
+                           const FrameTag& carried, std::span<const Job> jobs,
+                           const Pad::Writing& writing) noexcept {
   Element& element = *source.element;
+  const auto& [figures, access] = writing;
   const std::uint64_t before =
       match.pad->entries->mark(match.entry.tag.id, EntryTable::kLeft, EntryTable::kEnded);
   const bool first = (before & EntryTable::kLeft) == 0;
@@ -114,21 +167,43 @@ FrameTag Recorder::account(CallStack& stack, std::uint64_t now_ns, Pad& source, 
   if (match.combined || (match.carrier == Carrier::Timestamp && !first))
     tag.id = next_id_.fetch_add(1, std::memory_order_relaxed);
   if (match.ambiguous) {
-    count(element.ambiguous);
+    add(figures.ambiguous, 1, access);
     return tag;
   }
-  count(element.recognised[static_cast<std::size_t>(match.carrier)]);
+  add(figures.recognised[static_cast<std::size_t>(match.carrier)], 1, access);
   if (!match.entry.tag.measured)
     return tag;
   const std::uint64_t residence = since(match.entry.entered_ns, now_ns);
-  const std::uint64_t waiting =
-      since(std::min(residence, spent(stack, now_ns, *match.pad, match.entry)), residence);
-  source.residence->record(residence);
-  source.waiting->record(waiting);
+  std::uint64_t known = spent(stack, now_ns, *match.pad, match.entry);
+  // The thread that brought the frame works from its entering on; while a job is on its way, it waits for it.
+  if (!jobs.empty())
+    known = parts_of(jobs).sum() +
+            time_without_jobs(jobs, match.entry.entered_ns, match.entry.entered_ns + known);
+  const std::uint64_t waiting = since(std::min(residence, known), residence);
+  figures.residence->record(residence, access);
+  figures.waiting->record(waiting, access);
   const std::uint64_t parent = tag.id == match.entry.tag.id ? 0 : match.entry.tag.id;
   log_.add({tag.id, parent, match.entry.entered_ns, now_ns, waiting, source.index, stack.thread,
             SpanKind::Residence, true});
   return tag;
+}
+
+void Recorder::note_jobs(const CallStack& stack, Pad& source, const FrameTag& tag,
+                         std::span<const Job> jobs) noexcept {
+  JobFigures& figures = made_once(source.jobs, [] { return std::make_unique<JobFigures>(); });
+  const JobParts parts = parts_of(jobs);
+  figures.device.store(stack.jobs.device(), std::memory_order_release);
+  figures.queued.record(parts.queued_ns);
+  figures.working.record(parts.device_ns);
+  figures.retirement.record(parts.retirement_ns);
+  const auto log = [&](SpanKind kind, std::uint64_t begin_ns, std::uint64_t end_ns) {
+    log_.add({tag.id, 0, begin_ns, end_ns, 0, source.index, stack.thread, kind, false});
+  };
+  for (const Job& job : jobs) {
+    log(SpanKind::JobQueued, job.submitted_ns, job.started_ns);
+    log(SpanKind::JobDevice, job.started_ns, job.done_ns);
+    log(SpanKind::JobRetirement, job.done_ns, job.retired_ns);
+  }
 }
 
 Recorder::Match Recorder::recognise(const Element& element, const Identity& identity) noexcept {
@@ -194,12 +269,13 @@ Recorder::Match Recorder::combined(const Element& element, std::uint64_t timesta
 
 void Recorder::enter(CallStack& stack, std::uint64_t now_ns, Pad& sink, const FrameTag& tag,
                      const Identity& identity) noexcept {
-  count(sink.buffers);
-  note_interval(sink, now_ns, tag.measured);
+  const Pad::Writing writing = sink.writing(stack.thread);
+  add(writing.figures.buffers, 1, writing.access);
+  note_interval(sink, writing, now_ns, tag.measured);
   if (!tag)
     return;
   if (!identity.tag)
-    count(sink.element->untagged);
+    add(writing.figures.untagged, 1, writing.access);
   sink.entries->enter(tag, now_ns, identity.pointer);
   if (identity.timestamp != kNoTimestamp)
     name_by_timestamp(sink, tag.id, identity.timestamp);
@@ -207,7 +283,7 @@ void Recorder::enter(CallStack& stack, std::uint64_t now_ns, Pad& sink, const Fr
     sink.aliases->insert(AliasTable::of_pointer(identity.pointer), tag.id, false);
   sink.arrivals->add(tag.id, identity.timestamp);
   if (sink.element->ends_streams && tag.measured)
-    arrive(stack, now_ns, sink, tag);
+    arrive(stack, now_ns, sink, writing, tag);
 }
 
 void Recorder::name_by_timestamp(Pad& sink, std::uint64_t id, std::uint64_t timestamp) noexcept {
@@ -223,28 +299,29 @@ void Recorder::name_by_timestamp(Pad& sink, std::uint64_t id, std::uint64_t time
 }
 
 void Recorder::arrive(CallStack& stack, std::uint64_t now_ns, Pad& sink,
-                      const FrameTag& tag) noexcept {
-  count(sink.arrived);
+                      const Pad::Writing& writing, const FrameTag& tag) noexcept {
+  add(writing.figures.arrived, 1, writing.access);
   log_.add(
       {tag.id, 0, tag.origin_ns, now_ns, 0, sink.index, stack.thread, SpanKind::Arrival, false});
-  for (Pad::Latency& latency : *sink.latency) {
-    std::uint32_t owner = 0;
-    const std::uint32_t wanted = tag.origin_pad + 1;
-    if (latency.origin.load(std::memory_order_relaxed) == wanted ||
-        latency.origin.compare_exchange_strong(owner, wanted, std::memory_order_relaxed) ||
-        owner == wanted) {
-      latency.ns.record(since(tag.origin_ns, now_ns));
+  const std::uint32_t wanted = tag.origin_pad + 1;
+  for (std::size_t i = 0; i < Figures::kOrigins; ++i) {
+    std::uint32_t found = sink.origins[i].load(std::memory_order_relaxed);
+    if (found == wanted ||
+        (found == 0 &&
+         sink.origins[i].compare_exchange_strong(found, wanted, std::memory_order_relaxed)) ||
+        found == wanted) {
+      (*writing.figures.latency)[i].record(since(tag.origin_ns, now_ns), writing.access);
       return;
     }
   }
-  count(sink.other_origins);
 }
 
-void Recorder::note_interval(Pad& pad, std::uint64_t now_ns, bool measured) noexcept {
+void Recorder::note_interval(Pad& pad, const Pad::Writing& writing, std::uint64_t now_ns,
+                             bool measured) noexcept {
   const std::uint64_t previous = get(pad.previous_ns);
   put(pad.previous_ns, now_ns);
   if (measured && previous != 0)
-    pad.interval->record(since(previous, now_ns));
+    writing.figures.interval->record(since(previous, now_ns), writing.access);
 }
 
 void Recorder::also_left(Pad* source, std::uint64_t id) noexcept {
@@ -277,8 +354,9 @@ void Recorder::end(CallStack& stack, std::uint64_t now_ns, const void* key) noex
     call->pad->entries->set_spent(call->id, own / call->buffers);
   if (!call->measured)
     return;
+  const auto [figures, access] = call->pad->writing(stack.thread);
   for (std::uint32_t i = 0; i < call->buffers; ++i)
-    call->pad->processing.record(own / call->buffers);
+    figures.processing.record(own / call->buffers, access);
   call->pad->owner->log_.add({call->id, 0, call->begun_ns, now_ns, own, call->pad->index,
                               stack.thread, SpanKind::Processing, true});
 }
@@ -336,9 +414,9 @@ std::vector<const Pad*> Recorder::pads() const {
 std::optional<std::uint64_t> Recorder::arrived() const {
   std::optional<std::uint64_t> fewest;
   for (const Pad* pad : pads()) {
-    if (pad->latency)
-      fewest =
-          std::min(fewest.value_or(std::numeric_limits<std::uint64_t>::max()), get(pad->arrived));
+    if (pad->direction == Direction::Sink && pad->element->ends_streams)
+      fewest = std::min(fewest.value_or(std::numeric_limits<std::uint64_t>::max()),
+                        pad->sum(&Figures::arrived));
   }
   return fewest;
 }

@@ -10,6 +10,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@
 #include "entry_table.h"
 #include "frame_table.h"
 #include "identity.h"
+#include "jobs.h"
 #include "span_log.h"
 
 namespace simaai::latency {
@@ -33,41 +35,84 @@ enum class Direction : std::uint8_t { Source, Sink };
 struct Element;
 class Recorder;
 
-/// A pad and what was recorded at it. Lives as long as its recorder.
-struct Pad {
+/// What was recorded at a pad. Counters are of buffers, measured or not, unless said otherwise.
+struct Figures {
   static constexpr std::size_t kOrigins = 4;
-  struct Latency {
-    std::atomic<std::uint32_t> origin{0}; ///< index of the origin pad plus one; 0: free
-    Distribution ns;
-  };
 
-  Recorder* owner = nullptr;
-  Element* element = nullptr;
-  std::string name;
-  Direction direction = Direction::Source;
-  std::uint32_t index = 0;
+  Figures(Direction direction, bool ends_streams);
 
-  Word buffers{0};         ///< buffers that passed, measured or not
-  Word appeared{0};        ///< source pads: frames that began here
-  Word previous_ns{0};     ///< time of the previous buffer; 0: an interval begins
+  Word buffers{0};
   Distribution processing; ///< calls into the element through this pad
 
   // Source pads.
+  std::array<Word, kCarriers> recognised{}; ///< buffers that left, by what they were recognised
+  Word appeared{0};                         ///< buffers that left and never entered
+  Word ambiguous{0}; ///< buffers that left and could have entered at several times
   std::unique_ptr<Distribution> residence;
   std::unique_ptr<Distribution> waiting;
 
   // Sink pads.
+  Word untagged{0}; ///< buffers that entered without a tag: their end cannot be seen
   std::unique_ptr<Distribution> interval; ///< between consecutive buffers
+  Word arrived{0};                        ///< measured frames, elements that end streams
+  std::unique_ptr<std::array<Distribution, kOrigins>> latency; ///< by Pad::origins
+};
+
+/// Jobs of measured buffers, each buffer once.
+struct JobFigures {
+  std::atomic<const char*> device{nullptr}; ///< where the latest ran; interned
+  Distribution queued;
+  Distribution working;
+  Distribution retirement;
+};
+
+/// A pad. Lives as long as its recorder.
+struct Pad {
+  Pad(Recorder& recorder, Element& on, std::string called, Direction which, std::uint32_t at);
+  ~Pad();
+  Pad(const Pad&) = delete;
+  Pad& operator=(const Pad&) = delete;
+
+  Recorder* owner;
+  Element* element;
+  std::string name;
+  Direction direction;
+  std::uint32_t index;
+
+  /// Where a thread records and how. The first thread has its figures for itself, all others share
+  /// some, which are allocated when the second one comes: a pad rarely changes its thread.
+  struct Writing {
+    Figures& figures;
+    Access access;
+  };
+  [[nodiscard]] Writing writing(std::uint32_t thread) noexcept;
+  /// Both; the second is null where there was one thread only.
+  [[nodiscard]] std::array<const Figures*, 2> figures() const noexcept {
+    return {&own, others.load(std::memory_order_acquire)};
+  }
+  [[nodiscard]] std::uint64_t sum(Word Figures::*word) const noexcept;
+
+  Word previous_ns{0}; ///< time of the previous buffer; 0: an interval begins
+
+  // Source pads.
+  Word frames{0}; ///< that began here
+  std::atomic<JobFigures*> jobs{nullptr};
+
+  // Sink pads.
   std::unique_ptr<EntryTable> entries;
   std::unique_ptr<AliasTable> aliases;
   std::unique_ptr<ArrivalRing> arrivals;
   std::atomic<bool> timed{true}; ///< its buffers are timed: a stream of bytes is not
-  std::unique_ptr<std::array<Latency, kOrigins>> latency; ///< elements that end streams
-  Word arrived{0};       ///< measured frames, elements that end streams
-  Word other_origins{0}; ///< arrivals whose origin had no place in `latency`
+  /// Index of the origin pad plus one, 0: free. Elements that end streams.
+  std::array<std::atomic<std::uint32_t>, Figures::kOrigins> origins{};
+
+private:
+  Figures own;
+  std::atomic<std::uint32_t> first_thread{0};
+  std::atomic<Figures*> others{nullptr};
 };
 
-/// An element. Counters are of buffers, measured or not, unless said otherwise.
+/// An element.
 struct Element {
   static constexpr std::size_t kSinks = 64;
 
@@ -79,10 +124,6 @@ struct Element {
   std::array<std::atomic<Pad*>, kSinks> sinks{};
   std::atomic<std::size_t> sink_count{0};
 
-  std::array<Word, kCarriers> recognised{}; ///< buffers that left, by what they were recognised
-  Word appeared{0};                         ///< buffers that left and never entered
-  Word ambiguous{0};  ///< buffers that left and could have entered at several times
-  Word untagged{0};   ///< buffers that entered without a tag: their end cannot be seen
   Word ended{0};      ///< measured frames that entered, did not leave and ended
   Word flushed{0};    ///< the same, thrown away by a flush
   Word unfinished{0}; ///< the same, when the pipeline was stopped
@@ -104,7 +145,8 @@ struct CallStack {
   static constexpr std::size_t kDepth = 128;
   std::array<Call, kDepth> calls;
   std::size_t depth = 0;
-  std::uint32_t thread = 0;
+  std::uint32_t thread = 0; ///< its number, from 1
+  PendingJobs jobs;         ///< of the buffer that leaves next
 
   /// Makes the innermost call with the key the top one; false where there is none.
   [[nodiscard]] bool unwind(const void* key) noexcept {
@@ -126,7 +168,7 @@ struct CallStack {
 /// Thread-safe; leave, enter, begin, end and the frame_ functions neither lock nor allocate.
 class Recorder {
 public:
-  static constexpr std::size_t kPads = 1024;
+  static constexpr std::size_t kPads = 8192;
 
   explicit Recorder(const Settings& settings);
 
@@ -179,17 +221,22 @@ private:
     bool combined = false; ///< made of inputs of several pads
   };
 
-  void arrive(CallStack& stack, std::uint64_t now_ns, Pad& sink, const FrameTag& tag) noexcept;
+  void arrive(CallStack& stack, std::uint64_t now_ns, Pad& sink, const Pad::Writing& writing,
+              const FrameTag& tag) noexcept;
   [[nodiscard]] static Match recognise(const Element& element, const Identity& identity) noexcept;
   [[nodiscard]] static Match by_tag(const Element& element, const Identity& identity) noexcept;
   [[nodiscard]] static Match by_alias(const Element& element, std::uint64_t name,
                                       Carrier carrier) noexcept;
   [[nodiscard]] static Match combined(const Element& element, std::uint64_t timestamp) noexcept;
-  FrameTag appear(CallStack& stack, std::uint64_t now_ns, Pad& source) noexcept;
+  FrameTag appear(const CallStack& stack, std::uint64_t now_ns, Pad& source) noexcept;
   FrameTag account(CallStack& stack, std::uint64_t now_ns, Pad& source, const Match& match,
-                   const FrameTag& carried) noexcept;
+                   const FrameTag& carried, std::span<const Job> jobs,
+                   const Pad::Writing& writing) noexcept;
+  void note_jobs(const CallStack& stack, Pad& source, const FrameTag& tag,
+                 std::span<const Job> jobs) noexcept;
   void name_by_timestamp(Pad& sink, std::uint64_t id, std::uint64_t timestamp) noexcept;
-  static void note_interval(Pad& pad, std::uint64_t now_ns, bool measured) noexcept;
+  static void note_interval(Pad& pad, const Pad::Writing& writing, std::uint64_t now_ns,
+                            bool measured) noexcept;
 
   Settings settings_;
   FrameTable frames_;

@@ -10,12 +10,42 @@ namespace simaai::latency {
 
 namespace {
 
+using ByPad = std::map<std::uint32_t, std::vector<std::uint64_t>>;
+
 /// Exact samples by pad, from a log that lost nothing.
 struct Samples {
-  std::map<std::uint32_t, std::vector<std::uint64_t>> residence;
-  std::map<std::uint32_t, std::vector<std::uint64_t>> waiting;
-  std::map<std::uint32_t, std::vector<std::uint64_t>> processing;
+  ByPad residence;
+  ByPad waiting;
+  ByPad processing;
+  ByPad queued;
+  ByPad working;
+  ByPad retirement;
   bool complete = false;
+};
+
+/// Jobs of each buffer by pad and frame, put together from their spans, which follow each other.
+class JobLog {
+public:
+  void add(const Span& span) {
+    std::vector<Job>& jobs = jobs_[{span.pad, span.id}];
+    if (span.kind == SpanKind::JobQueued)
+      jobs.push_back({span.begin_ns, span.end_ns, span.end_ns, span.end_ns});
+    else if (span.kind == SpanKind::JobDevice)
+      jobs.back().done_ns = span.end_ns;
+    else if (span.kind == SpanKind::JobRetirement)
+      jobs.back().retired_ns = span.end_ns;
+  }
+  void add_to(Samples& samples) const {
+    for (const auto& [buffer, jobs] : jobs_) {
+      const JobParts parts = parts_of(jobs);
+      samples.queued[buffer.first].push_back(parts.queued_ns);
+      samples.working[buffer.first].push_back(parts.device_ns);
+      samples.retirement[buffer.first].push_back(parts.retirement_ns);
+    }
+  }
+
+private:
+  std::map<std::pair<std::uint32_t, std::uint64_t>, std::vector<Job>> jobs_;
 };
 
 Samples read_samples(const Recorder& recorder) {
@@ -23,61 +53,125 @@ Samples read_samples(const Recorder& recorder) {
   samples.complete = recorder.log().complete();
   if (!samples.complete)
     return samples;
+  JobLog jobs;
   for (const Span& span : recorder.log().spans()) {
-    if (span.kind == SpanKind::Residence) {
+    switch (span.kind) {
+    case SpanKind::Residence:
       samples.residence[span.pad].push_back(span.end_ns - span.begin_ns);
       samples.waiting[span.pad].push_back(span.part_ns);
-    } else if (span.kind == SpanKind::Processing) {
+      break;
+    case SpanKind::Processing:
       samples.processing[span.pad].push_back(span.part_ns);
+      break;
+    case SpanKind::JobQueued:
+    case SpanKind::JobDevice:
+    case SpanKind::JobRetirement:
+      jobs.add(span);
+      break;
+    case SpanKind::Origin:
+    case SpanKind::Arrival:
+      break;
     }
   }
+  jobs.add_to(samples);
   return samples;
 }
 
-using ByPad = std::map<std::uint32_t, std::vector<std::uint64_t>>;
+/// Which of a pad's distributions; null where it has none.
+using Part = const Distribution* (*)(const Figures&);
 
 /// Figures of some pads: from samples where there are as many as records, else from the buckets.
-std::optional<Stat> stat_of(const std::vector<const Pad*>& pads,
-                            const Distribution* (*part)(const Pad&), const ByPad& by_pad) {
-  std::vector<const Distribution*> parts;
+std::optional<Stat> stat_of(const std::vector<const Distribution*>& parts,
+                            const std::vector<const Pad*>& pads, const ByPad& by_pad) {
+  const Stat stat = Distribution::stat_of(parts);
+  if (stat.count == 0)
+    return std::nullopt;
   std::vector<std::uint64_t> samples;
   for (const Pad* pad : pads) {
-    if (const Distribution* one = part(*pad))
-      parts.push_back(one);
     const auto found = by_pad.find(pad->index);
     if (found != by_pad.end())
       samples.insert(samples.end(), found->second.begin(), found->second.end());
   }
-  const Stat stat = Distribution::stat_of(parts);
-  if (stat.count == 0)
-    return std::nullopt;
   return stat.count == samples.size() ? exact_stat(samples) : stat;
 }
 
-const Distribution* residence_of(const Pad& pad) { return pad.residence.get(); }
-const Distribution* waiting_of(const Pad& pad) { return pad.waiting.get(); }
-const Distribution* processing_of(const Pad& pad) { return &pad.processing; }
-const Distribution* interval_of(const Pad& pad) { return pad.interval.get(); }
-
-/// Most outputs matched no input, and those that did did so by timestamp or address only: by chance.
-bool matches_by_chance(const Element& element) {
-  const std::uint64_t by_meta = get(element.recognised[static_cast<std::size_t>(Carrier::Meta)]);
-  std::uint64_t matched = 0;
-  for (const Word& word : element.recognised)
-    matched += get(word);
-  return by_meta == 0 && get(element.appeared) > matched;
+std::optional<Stat> stat_of(const std::vector<const Pad*>& pads, Part part, const ByPad& by_pad) {
+  std::vector<const Distribution*> parts;
+  for (const Pad* pad : pads) {
+    for (const Figures* figures : pad->figures()) {
+      const Distribution* one = figures != nullptr ? part(*figures) : nullptr;
+      if (one != nullptr)
+        parts.push_back(one);
+    }
+  }
+  return stat_of(parts, pads, by_pad);
 }
 
-std::string identity_text(const Element& element) {
-  if (matches_by_chance(element))
+std::optional<JobReport> jobs_of(const std::vector<const Pad*>& pads, const Samples& samples) {
+  JobReport report;
+  std::vector<const Distribution*> queued;
+  std::vector<const Distribution*> working;
+  std::vector<const Distribution*> retirement;
+  for (const Pad* pad : pads) {
+    const JobFigures* jobs = pad->jobs.load(std::memory_order_acquire);
+    const char* device = jobs != nullptr ? jobs->device.load(std::memory_order_acquire) : nullptr;
+    if (device == nullptr)
+      continue;
+    report.device = device;
+    queued.push_back(&jobs->queued);
+    working.push_back(&jobs->working);
+    retirement.push_back(&jobs->retirement);
+  }
+  if (queued.empty())
+    return std::nullopt;
+  report.queued = stat_of(queued, pads, samples.queued);
+  report.working = stat_of(working, pads, samples.working);
+  report.retirement = stat_of(retirement, pads, samples.retirement);
+  return report;
+}
+
+const Distribution* residence_of(const Figures& figures) { return figures.residence.get(); }
+const Distribution* waiting_of(const Figures& figures) { return figures.waiting.get(); }
+const Distribution* processing_of(const Figures& figures) { return &figures.processing; }
+const Distribution* interval_of(const Figures& figures) { return figures.interval.get(); }
+
+/// Counters of an element's pads together.
+struct Counts {
+  std::array<std::uint64_t, kCarriers> recognised{};
+  std::uint64_t appeared = 0;
+  std::uint64_t ambiguous = 0;
+  std::uint64_t untagged = 0;
+
+  explicit Counts(const std::vector<const Pad*>& pads) {
+    for (const Pad* pad : pads) {
+      appeared += pad->sum(&Figures::appeared);
+      ambiguous += pad->sum(&Figures::ambiguous);
+      untagged += pad->sum(&Figures::untagged);
+      for (const Figures* figures : pad->figures()) {
+        for (std::size_t i = 0; figures != nullptr && i < kCarriers; ++i)
+          recognised[i] += get(figures->recognised[i]);
+      }
+    }
+  }
+  [[nodiscard]] std::uint64_t by(Carrier carrier) const {
+    return recognised[static_cast<std::size_t>(carrier)];
+  }
+};
+
+/// Most outputs matched no input, and those that did did so by timestamp or address only: by chance.
+bool matches_by_chance(const Counts& counts) {
+  return counts.by(Carrier::Meta) == 0 &&
+         counts.appeared > counts.by(Carrier::Timestamp) + counts.by(Carrier::Pointer);
+}
+
+std::string identity_text(const Counts& counts) {
+  if (matches_by_chance(counts))
     return "n/a";
   constexpr std::array<const char*, kCarriers> kNames{"meta", "timestamps", "pointer"};
   std::string text;
-  unsigned kinds = 0;
-  for (std::size_t i = 0; i < kCarriers; ++i)
-    kinds += get(element.recognised[i]) != 0 ? 1U : 0U;
+  const auto kinds = kCarriers - std::count(counts.recognised.begin(), counts.recognised.end(), 0U);
   for (std::size_t i = 0; i < kCarriers; ++i) {
-    const std::uint64_t count = get(element.recognised[i]);
+    const std::uint64_t count = counts.recognised[i];
     if (count == 0)
       continue;
     text += (text.empty() ? "" : " + ") + std::string(kNames[i]);
@@ -89,10 +183,10 @@ std::string identity_text(const Element& element) {
 
 /// A drop is a frame that entered, did not leave and ended. Where that may have another reason, the
 /// number is not known.
-std::optional<std::uint64_t> drops_of(const Element& element, bool is_source) {
+std::optional<std::uint64_t> drops_of(const Element& element, const Counts& counts,
+                                      bool is_source) {
   const bool combines = element.sink_count.load(std::memory_order_relaxed) > 1;
-  if (is_source || element.ends_streams || combines || get(element.appeared) != 0 ||
-      get(element.untagged) != 0)
+  if (is_source || element.ends_streams || combines || counts.appeared != 0 || counts.untagged != 0)
     return std::nullopt;
   const auto ended = static_cast<std::int64_t>(get(element.ended));
   return ended > 0 ? static_cast<std::uint64_t>(ended) : 0;
@@ -109,25 +203,26 @@ ElementReport element_report(const Element& element, const std::vector<const Pad
   report.name = element.name;
   report.factory = element.factory;
   for (const Pad* pad : pads) {
+    const std::uint64_t buffers = pad->sum(&Figures::buffers);
     if (pad->direction == Direction::Sink) {
-      report.entered += get(pad->buffers);
-      report.inputs.push_back(
-          {pad->name, get(pad->buffers), stat_of({pad}, &interval_of, ByPad{})});
+      report.entered += buffers;
+      report.inputs.push_back({pad->name, buffers, stat_of({pad}, &interval_of, ByPad{})});
     } else {
-      report.left += get(pad->buffers);
+      report.left += buffers;
       report.outputs.push_back(
-          {pad->name, get(pad->buffers), stat_of({pad}, &residence_of, samples.residence)});
+          {pad->name, buffers, stat_of({pad}, &residence_of, samples.residence)});
     }
   }
   const bool is_source = report.inputs.empty();
   report.role = is_source ? "source" : element.ends_streams ? "sink" : "element";
-  report.identity = identity_text(element);
-  report.appeared = get(element.appeared);
-  report.ambiguous = get(element.ambiguous);
-  report.drops = drops_of(element, is_source);
+  const Counts counts(pads);
+  report.identity = identity_text(counts);
+  report.appeared = counts.appeared;
+  report.ambiguous = counts.ambiguous;
+  report.drops = drops_of(element, counts, is_source);
   report.flushed = get(element.flushed);
   report.unfinished = get(element.unfinished);
-  if (!matches_by_chance(element)) {
+  if (!matches_by_chance(counts)) {
     report.residence = stat_of(pads, &residence_of, samples.residence);
     report.waiting = stat_of(pads, &waiting_of, samples.waiting);
   } else {
@@ -135,17 +230,21 @@ ElementReport element_report(const Element& element, const std::vector<const Pad
       output.residence.reset();
   }
   report.processing = stat_of(pads, &processing_of, samples.processing);
+  report.jobs = jobs_of(pads, samples);
   return report;
 }
 
 std::string full_name(const Pad& pad) { return pad.element->name + ":" + pad.name; }
 
 /// Latency of the frames of one origin: exact where no other origin arrives, as spans do not name it.
-Stat latency_of(const Recorder& recorder, const Pad& pad, const Pad::Latency& latency,
-                bool complete) {
-  const std::array<const Distribution*, 1> part{&latency.ns};
-  const Stat stat = Distribution::stat_of(part);
-  if (!complete || stat.count != get(pad.arrived))
+Stat latency_of(const Recorder& recorder, const Pad& pad, std::size_t place, bool complete) {
+  std::vector<const Distribution*> parts;
+  for (const Figures* figures : pad.figures()) {
+    if (figures != nullptr)
+      parts.push_back(&(*figures->latency)[place]);
+  }
+  const Stat stat = Distribution::stat_of(parts);
+  if (!complete || stat.count != pad.sum(&Figures::arrived))
     return stat;
   std::vector<std::uint64_t> samples;
   for (const Span& span : recorder.log().spans()) {
@@ -158,13 +257,13 @@ Stat latency_of(const Recorder& recorder, const Pad& pad, const Pad::Latency& la
 void add_paths(Report& report, const Recorder& recorder, const std::vector<const Pad*>& pads,
                const Samples& samples) {
   for (const Pad* pad : pads) {
-    if (!pad->latency)
+    if (pad->direction != Direction::Sink || !pad->element->ends_streams)
       continue;
-    for (const Pad::Latency& latency : *pad->latency) {
-      const std::uint32_t origin = latency.origin.load(std::memory_order_relaxed);
+    for (std::size_t place = 0; place < Figures::kOrigins; ++place) {
+      const std::uint32_t origin = pad->origins[place].load(std::memory_order_relaxed);
       if (origin != 0 && origin <= pads.size())
         report.paths.push_back({full_name(*pads[origin - 1]), full_name(*pad),
-                                latency_of(recorder, *pad, latency, samples.complete)});
+                                latency_of(recorder, *pad, place, samples.complete)});
     }
   }
 }

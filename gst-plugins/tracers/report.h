@@ -14,7 +14,7 @@
 
 namespace simaai::latency {
 
-inline constexpr unsigned kReportVersion = 1;
+inline constexpr unsigned kReportVersion = 2;
 
 struct InputReport {
   std::string pad;
@@ -26,6 +26,14 @@ struct OutputReport {
   std::string pad;
   std::uint64_t buffers = 0;
   std::optional<Stat> residence;
+};
+
+/// Jobs that wrote the buffers of an element; each figure has one sample a buffer.
+struct JobReport {
+  std::string device; ///< URI of the device, or the backend on the host
+  std::optional<Stat> queued;
+  std::optional<Stat> working;
+  std::optional<Stat> retirement;
 };
 
 struct ElementReport {
@@ -43,6 +51,7 @@ struct ElementReport {
   std::optional<Stat> residence;
   std::optional<Stat> waiting;
   std::optional<Stat> processing;
+  std::optional<JobReport> jobs; ///< elements that name them
   std::vector<InputReport> inputs;
   std::vector<OutputReport> outputs;
 };

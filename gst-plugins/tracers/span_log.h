@@ -16,6 +16,10 @@ enum class SpanKind : std::uint8_t {
   Residence,  ///< in the element of source pad `pad`; `part_ns` of it waiting
   Processing, ///< in the call into `pad`; `part_ns` of it not in calls further down
   Arrival,    ///< from its origin to sink pad `pad` of an element that ends the stream
+  // Of each job that wrote a buffer of source pad `pad`, one after the other in the log.
+  JobQueued,
+  JobDevice,
+  JobRetirement,
 };
 
 struct Span {

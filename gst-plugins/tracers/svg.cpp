@@ -96,11 +96,78 @@ std::string shortened(const std::string& name, std::size_t length) {
 double total(const std::vector<Stage>& stages) {
   double sum = 0;
   for (const Stage& stage : stages)
-    sum += stage.working_ns + stage.waiting_ns;
+    sum += stage.sum();
   return sum;
 }
 
+/// The parts of a stage side by side from `done` on.
+std::string stage_boxes(const Stage& stage, const Axis& x, double done, double y, double height,
+                        const std::string& style) {
+  std::string svg;
+  for (std::size_t i = 0; i < kParts; ++i) {
+    const Part part = static_cast<Part>(i);
+    const double from = x.at(done);
+    done += stage.ns[i];
+    if (stage.ns[i] > 0)
+      svg += box_at(from, y, x.at(done) - from, height, style_of(part) + style,
+                    stage.name + ", " + words_of(part) + ": " + duration_text(stage.ns[i]));
+  }
+  return svg;
+}
+
+/// What a stay consists of, in the order of drawing: jobs are on top.
+std::vector<Stay::Piece> pieces_of(const Stay& stay) {
+  const double worked = stay.end_ns - stay.begin_ns - stay.waiting_ns;
+  if (stay.jobs.empty())
+    return {{Part::Waiting, stay.begin_ns, stay.begin_ns + stay.waiting_ns},
+            {Part::Thread, stay.begin_ns + stay.waiting_ns, stay.end_ns}};
+  // A thread that waited for its job was in the element all the time; another one only handed it over.
+  double thread_end = stay.end_ns;
+  if (stay.waiting_ns > 0) {
+    double in_jobs = 0;
+    for (const Stay::Piece& piece : stay.jobs)
+      in_jobs += piece.end_ns - piece.begin_ns;
+    thread_end = stay.begin_ns + std::max(worked - in_jobs, 0.0);
+  }
+  std::vector<Stay::Piece> pieces{{Part::Waiting, stay.begin_ns, stay.end_ns},
+                                  {Part::Thread, stay.begin_ns, thread_end}};
+  pieces.insert(pieces.end(), stay.jobs.begin(), stay.jobs.end());
+  return pieces;
+}
+
 } // namespace
+
+const char* style_of(Part part) noexcept {
+  switch (part) {
+  case Part::Thread:
+    return "work";
+  case Part::Queued:
+    return "queued";
+  case Part::Device:
+    return "device";
+  case Part::Retirement:
+    return "retirement";
+  case Part::Waiting:
+    return "wait";
+  }
+  return "";
+}
+
+const char* words_of(Part part) noexcept {
+  switch (part) {
+  case Part::Thread:
+    return "on a thread";
+  case Part::Queued:
+    return "before its job";
+  case Part::Device:
+    return "on the device";
+  case Part::Retirement:
+    return "until its job is retired";
+  case Part::Waiting:
+    return "waiting";
+  }
+  return "";
+}
 
 std::string escaped(std::string_view text) {
   std::string result;
@@ -206,20 +273,15 @@ std::string stages_figure(const std::vector<Stage>& stages) {
   constexpr double kEnd = 296; // behind it stands the sum
   double most = 1;
   for (const Stage& stage : stages)
-    most = std::max(most, stage.working_ns + stage.waiting_ns);
+    most = std::max(most, stage.sum());
   const Axis x{0, most, kNames, kEnd};
   const double height = kRow * static_cast<double>(stages.size()) + 4;
   std::string svg = begin_svg(height, "median time in each element");
   double y = 2;
   for (const Stage& stage : stages) {
-    const double split = x.at(stage.working_ns);
-    const double end = x.at(stage.working_ns + stage.waiting_ns);
     svg += text_at(kNames - 4, y + 12, "end", shortened(stage.name, 18));
-    svg += box_at(kNames, y + 2, split - kNames, kRow - 5, "work",
-                  stage.name + " works " + duration_text(stage.working_ns));
-    svg += box_at(split, y + 2, end - split, kRow - 5, "wait",
-                  stage.name + " waits " + duration_text(stage.waiting_ns));
-    svg += text_at(end + 4, y + 12, "start", duration_text(stage.working_ns + stage.waiting_ns));
+    svg += stage_boxes(stage, x, 0, y + 2, kRow - 5, "");
+    svg += text_at(x.at(stage.sum()) + 4, y + 12, "start", duration_text(stage.sum()));
     y += kRow;
   }
   return svg + "</svg>";
@@ -232,11 +294,9 @@ std::string stacked_figure(const std::vector<Stage>& stages) {
   double done = 0;
   for (const Stage& stage : stages) {
     const double from = x.at(done);
-    const double middle = x.at(done + stage.working_ns);
-    done += stage.working_ns + stage.waiting_ns;
+    svg += stage_boxes(stage, x, done, 4, 22, " edge");
+    done += stage.sum();
     const double to = x.at(done);
-    svg += box_at(from, 4, middle - from, 22, "work edge", stage.name);
-    svg += box_at(middle, 4, to - middle, 22, "wait edge", stage.name + ", waiting");
     if (to - from > 34)
       svg += text_at((from + to) / 2, 37, "middle",
                      shortened(stage.name, static_cast<std::size_t>((to - from) / 5.5)));
@@ -252,14 +312,19 @@ std::string waterfall_figure(const std::vector<Stay>& stays, double latency_ns) 
   svg += time_axis(x, 2, height - 18);
   double y = 2;
   for (const Stay& stay : stays) {
-    const double begin = x.at(stay.begin_ns);
-    const double middle = x.at(stay.begin_ns + stay.waiting_ns);
-    const double end = x.at(stay.end_ns);
-    const std::string title = stay.name + ": " + duration_text(stay.end_ns - stay.begin_ns) +
+    const std::string whole = stay.name + ": " + duration_text(stay.end_ns - stay.begin_ns) +
                               ", of it waiting " + duration_text(stay.waiting_ns);
     svg += text_at(kNames - 4, y + 12, "end", shortened(stay.name, 18));
-    svg += box_at(begin, y + 2, middle - begin, kRow - 5, "wait", title);
-    svg += box_at(middle, y + 2, std::max(end - middle, 0.7), kRow - 5, "work", title);
+    for (const Stay::Piece& piece : pieces_of(stay)) {
+      const double begin = x.at(piece.begin_ns);
+      const double width = std::max(x.at(piece.end_ns) - begin, 0.7);
+      const bool of_job = piece.part != Part::Waiting && piece.part != Part::Thread;
+      if (piece.end_ns > piece.begin_ns || piece.part == Part::Thread)
+        svg += box_at(begin, y + 2, width, kRow - 5, style_of(piece.part),
+                      of_job ? stay.name + ", " + words_of(piece.part) + ": " +
+                                   duration_text(piece.end_ns - piece.begin_ns)
+                             : whole);
+    }
     y += kRow;
   }
   return svg + "</svg>";

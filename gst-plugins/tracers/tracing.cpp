@@ -3,6 +3,7 @@
 #include "tracing.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <memory>
 #include <tuple>
@@ -13,6 +14,21 @@
 #include "frame_meta.h"
 
 namespace simaai::latency {
+
+/// Calls of this thread, the frame of the last buffer that carries no tag, and links of the pads that it used.
+struct ThreadState {
+  static constexpr std::size_t kLinks = 64; // a power of two
+  CallStack stack;
+  const GstBuffer* buffer = nullptr;
+  const Session* session = nullptr;
+  FrameTag tag;
+  std::array<Link, kLinks> links;
+
+  [[nodiscard]] Link& place_of(const GstPad* pad) noexcept {
+    const auto address = reinterpret_cast<std::uintptr_t>(pad);
+    return links[(address >> 4 ^ address >> 10) % kLinks];
+  }
+};
 
 namespace {
 
@@ -48,8 +64,12 @@ void release(std::unique_ptr<Binding>& binding) noexcept {
   binding.reset();
 }
 
+/// Counts what makes remembered links untrue: pads that are linked, unlinked or freed, runs that end.
+std::atomic<std::uint64_t> link_epoch{1};
+
 void free_pad_record(gpointer data) noexcept {
   auto* record = static_cast<PadRecord*>(data);
+  link_epoch.fetch_add(1, std::memory_order_release); // another pad may get the address
   release(record->owned);
   release(record->previous);
   delete record;
@@ -60,14 +80,6 @@ void free_element_record(gpointer data) noexcept {
   record->session->unref();
   delete record;
 }
-
-/// Calls of this thread, and the frame of the last buffer that carries no tag.
-struct ThreadState {
-  CallStack stack;
-  const GstBuffer* buffer = nullptr;
-  const Session* session = nullptr;
-  FrameTag tag;
-};
 
 ThreadState& thread_state() noexcept {
   static std::atomic<std::uint32_t> threads{0};
@@ -122,22 +134,20 @@ const Binding* known_binding(GstPad* pad) noexcept {
 
 } // namespace
 
-FrameTag Tracing::pass(std::uint64_t now_ns, const Binding& from, const Binding& to,
+FrameTag Tracing::pass(ThreadState& thread, std::uint64_t now_ns, const Link& link,
                        GstBuffer* buffer, bool timed) {
-  Session& session = *from.session;
+  Session& session = *link.session;
   Recorder& recorder = session.recorder();
-  ThreadState& thread = thread_state();
-  Leaving leaving{&recorder, from.pad};
+  Leaving leaving{&recorder, link.from};
   Identity identity{read_tag(buffer, session, &note_other, &leaving), timestamp_of(buffer),
                     reinterpret_cast<std::uintptr_t>(buffer)};
-  Pad* sink = to.session == from.session ? to.pad : nullptr;
   const bool carried = static_cast<bool>(identity.tag);
   // Behind a ghost pad, nothing but this thread knows which frame an untagged buffer belongs to.
-  if (!carried && from.pad == nullptr && thread.buffer == buffer && thread.session == &session)
+  if (!carried && link.from == nullptr && thread.buffer == buffer && thread.session == &session)
     identity.tag = thread.tag;
   FrameTag tag = identity.tag;
-  if (from.pad != nullptr)
-    tag = recorder.leave(thread.stack, now_ns, *from.pad, identity);
+  if (link.from != nullptr)
+    tag = recorder.leave(thread.stack, now_ns, *link.from, identity);
   bool tagged = carried;
   if (!carried && tag) {
     tagged = gst_buffer_is_writable(buffer) != FALSE;
@@ -146,14 +156,36 @@ FrameTag Tracing::pass(std::uint64_t now_ns, const Binding& from, const Binding&
     else
       std::tie(thread.buffer, thread.session, thread.tag) = std::tuple(buffer, &session, tag);
   }
-  if (sink != nullptr) {
-    timed = timed && sink->timed.load(std::memory_order_relaxed);
+  if (link.to != nullptr) {
+    timed = timed && link.to->timed.load(std::memory_order_relaxed);
     const Identity entering{tagged ? tag : FrameTag{}, timed ? identity.timestamp : kNoTimestamp,
                             identity.pointer};
-    recorder.enter(thread.stack, now_ns, *sink, tag, entering);
+    recorder.enter(thread.stack, now_ns, *link.to, tag, entering);
   }
   return tag;
 }
+
+const Link& Tracing::link_of(ThreadState& thread, GstPad* pad) {
+  Link& link = thread.place_of(pad);
+  if (link.pad != pad || link.epoch != link_epoch.load(std::memory_order_acquire))
+    look_up(link, pad);
+  return link;
+}
+
+/// What changes meanwhile comes with a later epoch. The session lives as long as the pad's binding, the pads with it.
+void Tracing::look_up(Link& link, GstPad* pad) {
+  link.epoch = link_epoch.load(std::memory_order_acquire);
+  link.pad = pad;
+  const Binding& own = binding_of(pad);
+  const Binding peer = peer_of(pad, own.session);
+  link.session = own.session;
+  link.from = GST_PAD_IS_SRC(pad) ? own.pad : peer.pad;
+  link.to = GST_PAD_IS_SRC(pad) ? peer.pad : own.pad;
+  if (peer.session == nullptr && GST_PAD_IS_SINK(pad))
+    link.session = nullptr;
+}
+
+void Tracing::relinked() noexcept { link_epoch.fetch_add(1, std::memory_order_release); }
 
 /// A reference would be taken and released through two more trace points of GStreamer: where the
 /// peer is known already, the lock that keeps it linked serves. Its session lives as long as that
@@ -176,40 +208,40 @@ Binding Tracing::peer_of(GstPad* pad, const Session* session) {
 }
 
 void Tracing::push(std::uint64_t now_ns, GstPad* pad, GstBuffer* buffer) {
-  const Binding& from = binding_of(pad);
-  const Binding to = peer_of(pad, from.session);
-  const FrameTag tag = from.session != nullptr ? pass(now_ns, from, to, buffer, true) : FrameTag{};
-  Recorder::begin(thread_state().stack, now_ns, to.pad, tag, 1, pad);
+  ThreadState& thread = thread_state();
+  const Link& link = link_of(thread, pad);
+  const FrameTag tag =
+      link.session != nullptr ? pass(thread, now_ns, link, buffer, true) : FrameTag{};
+  Recorder::begin(thread.stack, now_ns, link.to, tag, 1, pad);
 }
 
 void Tracing::push_list(std::uint64_t now_ns, GstPad* pad, GstBufferList* list) {
-  const Binding& from = binding_of(pad);
-  const Binding to = peer_of(pad, from.session);
+  ThreadState& thread = thread_state();
+  const Link& link = link_of(thread, pad);
   const guint length = gst_buffer_list_length(list);
   FrameTag tag;
-  for (guint i = 0; i < length && from.session != nullptr; ++i)
-    tag = pass(now_ns, from, to, gst_buffer_list_get(list, i), true);
-  Recorder::begin(thread_state().stack, now_ns, to.pad, tag, length, pad);
+  for (guint i = 0; i < length && link.session != nullptr; ++i)
+    tag = pass(thread, now_ns, link, gst_buffer_list_get(list, i), true);
+  Recorder::begin(thread.stack, now_ns, link.to, tag, length, pad);
 }
 
 void Tracing::pull(std::uint64_t now_ns, GstPad* pad) {
-  const Binding from = peer_of(pad, binding_of(pad).session);
-  Recorder::begin(thread_state().stack, now_ns, from.pad, FrameTag{}, 1, pad);
+  ThreadState& thread = thread_state();
+  Recorder::begin(thread.stack, now_ns, link_of(thread, pad).from, FrameTag{}, 1, pad);
 }
 
 void Tracing::pulled(std::uint64_t now_ns, GstPad* pad, GstBuffer* buffer) {
-  CallStack& stack = thread_state().stack;
-  const Binding& to = binding_of(pad);
-  const Binding from = buffer != nullptr ? peer_of(pad, to.session) : Binding{};
-  if (from.session != nullptr) {
-    const FrameTag tag = pass(now_ns, from, to, buffer, false);
-    Call* call = stack.top();
+  ThreadState& thread = thread_state();
+  const Link& link = link_of(thread, pad);
+  if (buffer != nullptr && link.session != nullptr) {
+    const FrameTag tag = pass(thread, now_ns, link, buffer, false);
+    Call* call = thread.stack.top();
     if (call != nullptr && call->key == pad) {
       call->id = tag.id;
       call->measured = tag.measured;
     }
   }
-  Recorder::end(stack, now_ns, pad);
+  Recorder::end(thread.stack, now_ns, pad);
 }
 
 /// The first chunk of a file says that it is of time 0, and so does the first frame in it.
@@ -222,6 +254,7 @@ void Tracing::note_segment(GstPad* pad, GstEvent* event) {
 }
 
 void Tracing::event(std::uint64_t now_ns, GstPad* pad, GstEvent* event) {
+  note_clock(now_ns);
   if (GST_EVENT_TYPE(event) == GST_EVENT_SEGMENT)
     note_segment(pad, event);
   if (GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_STOP) {
@@ -234,6 +267,35 @@ void Tracing::event(std::uint64_t now_ns, GstPad* pad, GstEvent* event) {
 
 void Tracing::returned(std::uint64_t now_ns, GstPad* pad) {
   Recorder::end(thread_state().stack, now_ns, pad);
+}
+
+/// The clock is read after the hook read it: each reading bounds the difference from above, and of many
+/// one was not interrupted.
+void Tracing::note_clock(std::uint64_t now_ns) noexcept {
+  const std::uint64_t offset = gst_util_get_timestamp() - now_ns;
+  std::uint64_t least = get(clock_offset_ns_);
+  while (offset < least &&
+         !clock_offset_ns_.compare_exchange_weak(least, offset, std::memory_order_relaxed)) {
+  }
+}
+
+void Tracing::observe(GstBuffer* output, const char* device,
+                      const runtime::JobTimes& times) noexcept {
+  const std::uint64_t offset = get(clock_offset_ns_);
+  const auto pointer = reinterpret_cast<std::uintptr_t>(output);
+  PendingJobs& jobs = thread_state().stack.jobs;
+  if (times.started_ns == 0 || times.submitted_ns < offset || times.retired_ns < times.submitted_ns)
+    return jobs.add_unknown(pointer);
+  Job job;
+  job.submitted_ns = times.submitted_ns - offset;
+  job.retired_ns = times.retired_ns - offset;
+  // A device whose clock is not ours is kept within what this process has seen.
+  const auto seen = [&](std::uint64_t ns, std::uint64_t least) {
+    return std::clamp(ns - std::min(ns, offset), least, job.retired_ns);
+  };
+  job.started_ns = seen(times.started_ns, job.submitted_ns);
+  job.done_ns = seen(times.done_ns, job.started_ns);
+  jobs.add(pointer, device, job);
 }
 
 const Binding& Tracing::binding_of(GstPad* pad) {
@@ -308,7 +370,8 @@ Session* Tracing::open_session(GstElement* element) {
   return session != nullptr && !session->closed() ? session : nullptr;
 }
 
-void Tracing::changing_state(GstElement* element, GstStateChange change) {
+void Tracing::changing_state(std::uint64_t now_ns, GstElement* element, GstStateChange change) {
+  note_clock(now_ns);
   Session* session = open_session(element);
   if (session == nullptr)
     return;
@@ -341,6 +404,7 @@ void Tracing::finish(Session& session) {
     number = ++reports_;
   }
   session.close();
+  relinked();
   Report report = make_report(session.recorder(), session.name(), true);
   report.environment = describe_environment();
   if (receiver) {
@@ -371,7 +435,18 @@ void Tracing::set_receiver(const Settings& settings, std::function<void(const Re
   receiver_ = std::move(receiver);
 }
 
+Tracing::Tracing() {
+  observer_.data = this;
+  observer_.observe = [](void* data, GstElement* /*element*/, GstBuffer* output, const char* device,
+                         const runtime::JobTimes* times) noexcept {
+    static_cast<Tracing*>(data)->observe(output, device, *times);
+  };
+  gst::set_job_observer(&observer_);
+}
+
 Tracing::~Tracing() {
+  if (gst::job_observer() == &observer_)
+    gst::set_job_observer(nullptr);
   while (!open_.empty())
     finish(*open_.back());
 }

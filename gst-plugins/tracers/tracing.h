@@ -8,6 +8,7 @@
 
 #include <gst/gst.h>
 
+#include "common/job_observer.h"
 #include "output.h"
 #include "recorder.h"
 #include "session.h"
@@ -21,18 +22,26 @@ struct Binding {
   Pad* pad = nullptr;
 };
 
+/// Where the buffers of a pad come from and go to, ghost pads skipped: pads of one session.
+struct Link {
+  GstPad* pad = nullptr; ///< source pad of a push, sink pad of a pull
+  std::uint64_t epoch = 0;
+  Session* session = nullptr; ///< null: not measured
+  Pad* from = nullptr;
+  Pad* to = nullptr;
+};
+
+struct ThreadState;
+
 class Tracing {
 public:
-  Tracing() = default;
+  Tracing();
   ~Tracing();
   Tracing(const Tracing&) = delete;
   Tracing& operator=(const Tracing&) = delete;
 
   void set_parameters(const Settings& settings, const Outputs& outputs);
   void set_receiver(const Settings& settings, std::function<void(const Report&)> receiver);
-
-  /// The binding of a pad; no lock but for a pad that is seen for the first time in a run.
-  [[nodiscard]] const Binding& binding_of(GstPad* pad);
 
   // Hooks.
   void push(std::uint64_t now_ns, GstPad* pad, GstBuffer* buffer);
@@ -41,12 +50,19 @@ public:
   void pulled(std::uint64_t now_ns, GstPad* pad, GstBuffer* buffer);
   void event(std::uint64_t now_ns, GstPad* pad, GstEvent* event);
   static void returned(std::uint64_t now_ns, GstPad* pad);
-  void changing_state(GstElement* element, GstStateChange change);
+  /// Links that threads remember are no longer true.
+  static void relinked() noexcept;
+  void changing_state(std::uint64_t now_ns, GstElement* element, GstStateChange change);
   void changed_state(GstElement* element, GstStateChange change);
 
   [[nodiscard]] Recorder* running(GstElement* pipeline);
 
 private:
+  /// From the memory of this thread; otherwise it is looked up.
+  const Link& link_of(ThreadState& thread, GstPad* pad);
+  void look_up(Link& link, GstPad* pad);
+  /// The binding of a pad; no lock but for a pad that is seen for the first time in a run.
+  [[nodiscard]] const Binding& binding_of(GstPad* pad);
   /// What `pad` is linked to; empty where that belongs to another session.
   Binding peer_of(GstPad* pad, const Session* session);
   const Binding& bind(GstPad* pad);
@@ -54,10 +70,15 @@ private:
   Session& session_of(GstObject* toplevel);
   static Session* open_session(GstElement* element);
   void finish(Session& session);
-  FrameTag pass(std::uint64_t now_ns, const Binding& from, const Binding& to, GstBuffer* buffer,
-                bool timed);
+  static FrameTag pass(ThreadState& thread, std::uint64_t now_ns, const Link& link,
+                       GstBuffer* buffer, bool timed);
   void note_segment(GstPad* pad, GstEvent* event);
+  void note_clock(std::uint64_t now_ns) noexcept;
+  void observe(GstBuffer* output, const char* device, const runtime::JobTimes& times) noexcept;
 
+  gst::JobObserver observer_;
+  /// CLOCK_MONOTONIC less the time that hooks are told, which begins with GStreamer.
+  Word clock_offset_ns_{~std::uint64_t{0}};
   std::mutex mutex_; // bindings, sessions and settings; never held on a hot path
   Settings settings_;
   Outputs outputs_;

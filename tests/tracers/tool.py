@@ -37,7 +37,7 @@ class Tool(unittest.TestCase):
         out, _ = self.run_tool("--samples", 20, *arguments, PIPELINE)
         self.assertIn("filter", out)
         report = json.loads(paths["json"].read_text())
-        self.assertEqual((report["format"], report["version"], report["unit"]), ("simaai-latency", 1, "ns"))
+        self.assertEqual((report["format"], report["version"], report["unit"]), ("simaai-latency", 2, "ns"))
         self.assertEqual(report["description"], PIPELINE)
         elements = {element["name"]: element for element in report["elements"]}
         self.assertEqual(elements["store"]["residence"]["count"], 20)
@@ -61,6 +61,32 @@ class Tool(unittest.TestCase):
         self.assertIn("filter.drops<1: holds (0)", err)
         _, err = self.run_tool("--check", "screen.p50<10s", PIPELINE, status=3)
         self.assertIn("n/a", err)
+
+    def test_jobs(self):
+        stages = ("videotestsrc num-buffers=40 ! video/x-raw,format=RGB,width=32,height=32 ! simaaivideototensor "
+                  "! application/vnd.simaai.tensor,dtype=float32 ! simaaicasttess name=cast %s ! simaaidetesscast name=back %s "
+                  "! fakesink name=screen")
+        for options, device in (("backend=a65", "a65"), ("backend=ev74 device=model:", "model:"),
+                                ("backend=ev74 device=model: async-depth=4", "model:")):
+            paths = {form: self.folder / f"jobs.{form}" for form in ("json", "csv", "trace", "html")}
+            arguments = [word for form, path in paths.items() for word in (f"--{form}", path)]
+            out, _ = self.run_tool("--samples", 20, "--check", "cast.working.p50<10s", "--check", "back.queued.max<10s",
+                                   "--check", "back.retirement.p50<10s", *arguments, stages % (options, options))
+            self.assertRegex(out, rf"cast +{device} +\d")
+            elements = {element["name"]: element for element in json.loads(paths["json"].read_text())["elements"]}
+            self.assertIsNone(elements["screen"]["jobs"])
+            for name in ("cast", "back"):
+                jobs = elements[name]["jobs"]
+                self.assertEqual(jobs["device"], device)
+                self.assertEqual([jobs[part]["count"] for part in ("queued", "working", "retirement")], [20] * 3)
+                self.assertGreater(jobs["working"]["min"], 0)
+                self.assertIn(f"element,{name},retirement,20,", paths["csv"].read_text())
+                if device == "a65":
+                    self.assertEqual((jobs["queued"]["max"], jobs["retirement"]["max"]), (0, 0))
+            events = json.loads(paths["trace"].read_text())["traceEvents"]
+            self.assertEqual(sum(e["ph"] == "b" and e["name"] == "working" for e in events), 40)
+            self.assertIn(f"cast on {device}", [e["args"]["name"] for e in events if e["ph"] == "M"])
+            self.assertIn('class="device"', paths["html"].read_text())
 
     def test_comparison_and_repeats(self):
         out, _ = self.run_tool("--samples", 20, "--repeat", 3, "--compare", PIPELINE, PIPELINE)

@@ -22,6 +22,8 @@ Report example(const std::string& filter = "filter") {
   Pad& end = line.sink("screen", true);
   for (std::uint64_t i = 1; i <= 10; ++i) {
     const FrameTag tag = line.push(1'000'000 * i, src, in, plain());
+    const std::uint64_t sent = 1'000'000 * i + 10'000;
+    line.stack.jobs.add(64, "model:<1>", {sent, sent + 20'000, sent + 50'000, sent + 55'000});
     line.push(1'000'000 * i + 100'000, out, end, tagged(tag));
     line.back(1'000'000 * i + 150'000);
     line.back(1'000'000 * i + 160'000);
@@ -30,6 +32,13 @@ Report example(const std::string& filter = "filter") {
   report.environment = {{"processor", "one, \"quoted\""}};
   report.text = "camera ! filter ! screen";
   return report;
+}
+
+std::size_t occurrences(const std::string& text, const std::string& word) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1))
+    ++count;
+  return count;
 }
 
 TEST(LatencyChecks, AreRead) {
@@ -66,6 +75,11 @@ TEST(LatencyChecks, AreJudgedByTheReport) {
   EXPECT_FALSE(result("total.p50<100us"));
   EXPECT_TRUE(result("total.max>99us"));
   EXPECT_TRUE(result("screen.processing.p50<=50us"));
+  EXPECT_TRUE(result("filter.queued.p50<=20us"));
+  EXPECT_FALSE(result("filter.working.p99<30us"));
+  EXPECT_TRUE(result("filter.working.p99<=30us"));
+  EXPECT_TRUE(result("filter.retirement.max<=5us"));
+  EXPECT_FALSE(result("screen.working.p50<1s")) << "it names no jobs";
   EXPECT_FALSE(result("screen.p50<1s")) << "a sink has no residence: not known is not met";
   EXPECT_FALSE(result("nobody.p50<1s"));
 }
@@ -99,6 +113,12 @@ TEST(LatencyOutput, CsvKeepsTheFigures) {
       EXPECT_EQ(is.residence->max, was.residence->max);
       EXPECT_EQ(is.residence->exact, was.residence->exact);
     }
+    ASSERT_EQ(is.jobs.has_value(), was.jobs.has_value());
+    if (was.jobs) {
+      EXPECT_EQ(is.jobs->queued->p50, was.jobs->queued->p50);
+      EXPECT_EQ(is.jobs->working->p99, was.jobs->working->p99);
+      EXPECT_EQ(is.jobs->retirement->max, was.jobs->retirement->max);
+    }
   }
   ASSERT_EQ(read.paths.size(), 1U);
   EXPECT_EQ(read.paths[0].origin, "camera:src");
@@ -111,10 +131,12 @@ TEST(LatencyOutput, ThePageIsWholeAndLoadsNothing) {
   EXPECT_EQ(page.find("http"), std::string::npos);
   EXPECT_EQ(page.find("filter<&>"), std::string::npos) << "names are escaped";
   EXPECT_NE(page.find("filter&lt;&amp;&gt;"), std::string::npos);
-  std::size_t figures = 0;
-  for (std::size_t at = page.find("<svg"); at != std::string::npos; at = page.find("<svg", at + 1))
-    ++figures;
-  EXPECT_EQ(figures, 6U) << "time, histogram, two waterfalls, the stages and their sum";
+  EXPECT_NE(page.find("<td class=\"text\">model:&lt;1&gt;</td><td>20 us</td>"), std::string::npos);
+  // In the stacked bar, in the row of the stage, and in each of the two waterfalls.
+  for (const char* part : {"queued", "device", "retirement"})
+    EXPECT_EQ(occurrences(page, "<rect class=\"" + std::string(part)), 4U) << part;
+  EXPECT_EQ(occurrences(page, "<svg"), 6U)
+      << "time, histogram, two waterfalls, the stages and their sum";
 }
 
 TEST(LatencyOutput, DurationsHaveTheUnitThatSuitsThem) {

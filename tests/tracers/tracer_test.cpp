@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The tracer on elements of known behaviour: what is counted and how frames are recognised. Times are the benchmark's.
+#include <algorithm>
 #include <condition_variable>
 #include <filesystem>
 #include <fstream>
@@ -13,6 +14,7 @@
 
 #include <gst/app/gstappsrc.h>
 
+#include "common/job_observer.h"
 #include "tests/tracers/traced_run.h"
 
 namespace simaai::latency::test {
@@ -284,6 +286,49 @@ TEST(LatencyTracer, PullModeAndAParserThatMakesFrames) {
   EXPECT_EQ(element_of(report, "after").identity, "meta");
   EXPECT_EQ(report.paths[0].origin, "parser:src");
   EXPECT_EQ(report.paths[0].latency.count, 12U);
+}
+
+TEST(LatencyTracer, JobsThatAnElementNames) {
+  Settings settings;
+  settings.spans = 4096;
+  TracedRun run(line("latencybehaviour name=cast"), settings);
+  GstElement* element = run.element("cast");
+  run.behave("cast", each([element](GstPad* source, BufferPtr buffer) {
+               const gst::JobObserver* observer = gst::job_observer();
+               const std::uint64_t now = gst_util_get_timestamp();
+               const runtime::JobTimes times{now, now + 1000, now + 251'000, now + 252'500};
+               observer->observe(observer->data, element, buffer.get(), "test:", &times);
+               while (gst_util_get_timestamp() < times.retired_ns) {
+               }
+               return gst_pad_push(source, buffer.release());
+             }));
+  ASSERT_TRUE(run.play());
+  const Report& report = run.stop();
+  const ElementReport& cast = element_of(report, "cast");
+  ASSERT_TRUE(cast.jobs);
+  EXPECT_EQ(cast.jobs->device, "test:");
+  for (const auto& [stat, ns] :
+       {std::pair(cast.jobs->queued, 1000U), std::pair(cast.jobs->working, 250'000U),
+        std::pair(cast.jobs->retirement, 1500U)}) {
+    ASSERT_EQ(count(stat), 12U);
+    EXPECT_TRUE(stat->exact);
+    EXPECT_EQ(stat->min, ns);
+    EXPECT_EQ(stat->max, ns);
+  }
+  EXPECT_GE(cast.residence->min, 252'500U - 1000) << "but for the reading of the clock";
+  EXPECT_FALSE(element_of(report, "screen").jobs);
+  // The clocks of jobs and of hooks have different beginnings.
+  constexpr std::uint64_t kSlack = 1'000'000;
+  for (const Span& job : report.spans) {
+    if (job.kind != SpanKind::JobQueued)
+      continue;
+    const auto stay = std::find_if(report.spans.begin(), report.spans.end(), [&](const Span& span) {
+      return span.kind == SpanKind::Residence && span.id == job.id && span.pad == job.pad;
+    });
+    ASSERT_NE(stay, report.spans.end());
+    EXPECT_GE(job.begin_ns + kSlack, stay->begin_ns);
+    EXPECT_LE(job.end_ns, stay->end_ns + kSlack);
+  }
 }
 
 TEST(LatencyTracer, EachRunHasAReportOfItsOwn) {

@@ -66,6 +66,12 @@ ElementReport& element_named(Report& report, const std::string& name) {
   return report.elements.back();
 }
 
+JobReport& jobs_of(ElementReport& element) {
+  if (!element.jobs)
+    element.jobs.emplace();
+  return *element.jobs;
+}
+
 void read_line(Report& report, const std::vector<std::string>& cells) {
   if (cells[0] == "path") {
     const std::size_t space = cells[1].find(' ');
@@ -83,6 +89,12 @@ void read_line(Report& report, const std::vector<std::string>& cells) {
     element.waiting = stat_of(cells);
   else if (cells[2] == "processing")
     element.processing = stat_of(cells);
+  else if (cells[2] == "queued")
+    jobs_of(element).queued = stat_of(cells);
+  else if (cells[2] == "working")
+    jobs_of(element).working = stat_of(cells);
+  else if (cells[2] == "retirement")
+    jobs_of(element).retirement = stat_of(cells);
   else if (cells[2] == "drops" && !cells[3].empty())
     element.drops = number_of(cells[3]);
 }

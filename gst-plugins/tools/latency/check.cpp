@@ -44,7 +44,9 @@ bool is_figure(const std::string& name) {
 }
 
 bool is_metric(const std::string& name) {
-  return name == "residence" || name == "waiting" || name == "processing";
+  constexpr std::string_view kMetrics[] = {"residence", "waiting", "processing",
+                                           "queued",    "working", "retirement"};
+  return std::find(std::begin(kMetrics), std::end(kMetrics), name) != std::end(kMetrics);
 }
 
 /// Nanoseconds of "2ms"; a bare number where there is no unit.
@@ -73,6 +75,19 @@ std::optional<double> figure_of(const std::optional<Stat>& stat, const std::stri
       return static_cast<double>((*stat).*figure.field);
   }
   return std::nullopt;
+}
+
+std::optional<Stat> metric_of(const ElementReport& element, const std::string& metric) {
+  const JobReport jobs = element.jobs.value_or(JobReport{});
+  const std::pair<std::string_view, const std::optional<Stat>&> metrics[] = {
+      {"waiting", element.waiting}, {"processing", element.processing}, {"queued", jobs.queued},
+      {"working", jobs.working},    {"retirement", jobs.retirement},
+  };
+  for (const auto& [name, stat] : metrics) {
+    if (name == metric)
+      return stat;
+  }
+  return element.residence;
 }
 
 std::optional<double> total_of(const Check& check, const Report& report) {
@@ -130,10 +145,7 @@ std::optional<double> value_of(const Check& check, const Report& report) {
       continue;
     if (check.metric == "drops")
       return element.drops ? std::optional(static_cast<double>(*element.drops)) : std::nullopt;
-    if (check.metric == "waiting")
-      return figure_of(element.waiting, check.figure);
-    return figure_of(check.metric == "processing" ? element.processing : element.residence,
-                     check.figure);
+    return figure_of(metric_of(element, check.metric), check.figure);
   }
   return std::nullopt;
 }

@@ -16,8 +16,9 @@ enum class Comparison : std::uint8_t { Less, LessOrEqual, Greater, GreaterOrEqua
 struct Check {
   std::string text;    ///< as it was given
   std::string subject; ///< element, or "total" for source to sink
-  std::string metric;  ///< residence, waiting, processing or drops
-  std::string figure;  ///< p50, p90, p95, p99, min, mean or max; empty for drops
+  std::string
+      metric; ///< residence, waiting, processing, drops; of jobs: queued, working, retirement
+  std::string figure; ///< p50, p90, p95, p99, min, mean or max; empty for drops
   Comparison comparison = Comparison::Less;
   double bound = 0; ///< nanoseconds, or a number of drops
 };

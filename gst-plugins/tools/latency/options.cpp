@@ -26,6 +26,7 @@ time goes. With -- a program is run instead and each of its pipelines is reporte
   --compare TEXT   runs this pipeline in turn with the first and prints the ratio of their medians
   --check COND     exit status 3 unless the condition holds; may be given several times. Examples:
                    "filter.p50<2ms" "filter.waiting.p95<1ms" "filter.drops<1" "total.p99<33ms"
+                   "detect.working.p99<4ms" (of jobs: queued, working, retirement)
   --live           show the table while the pipeline runs
   --table FILE, --json FILE, --csv FILE, --html FILE, --trace FILE
                    write the report in this form (--trace: for Perfetto or chrome://tracing)
