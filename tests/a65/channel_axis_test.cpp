@@ -104,6 +104,23 @@ TEST(ChannelAxis, OneToFiveChannelsOverRowsOfEveryLength) {
         }
 }
 
+/// Several tiles along a line and a narrower last one, of one row and more: kernels take them at once.
+TEST(ChannelAxis, TilesOfEveryWidthAlongALine) {
+  const Operation& operation = operation_under_test();
+  for (const DTypePair dtypes : operation.dtypes)
+    for (const std::int64_t channels :
+         {1, 3, 4, 7, 16, 17, 31, 32, 40, 64, 65, 79, 80, 96, 100, 130})
+      for (const std::int64_t width : {1, 2, 3, 4, 5, 8, 9})
+        for (const std::int64_t height : {1, 2, 5}) {
+          const Shape shape{height + 1, 2 * width + 1 - width % 2, channels};
+          const std::int64_t tile = channels % 32 == 0 && width % 2 == 0 ? channels / 2 : channels;
+          const MlaTiled tiled{{-1, 0, 1, 2}, {1, height, width, tile}};
+          run_layouts(operation, shape, dtypes, tiled, static_cast<std::uint64_t>(width));
+          if (HasFatalFailure())
+            return;
+        }
+}
+
 /// Wide pixels around vector lengths.
 TEST(ChannelAxis, WidePixelsOfEveryLength) {
   const Operation& operation = operation_under_test();

@@ -30,6 +30,19 @@ Vector load_lanes(Vector otherwise, std::uint64_t mask, const void* from, std::s
   return loaded;
 }
 
+/// Lanes of `lane_bytes` bytes of `value` that `mask` chooses, the others of `otherwise`.
+inline __m512i choose(__m512i otherwise, std::uint64_t mask, __m512i value,
+                      std::size_t lane_bytes) {
+  return load_lanes(otherwise, mask, &value, lane_bytes);
+}
+
+/// Copies quarter `number` of a vector.
+inline void copy_quarter(std::byte* to, __m512i from, int number) {
+  std::byte bytes[64];
+  std::memcpy(bytes, &from, sizeof bytes);
+  std::memcpy(to, bytes + 16 * number, 16);
+}
+
 template <class Vector>
 void store_lanes(void* to, std::uint64_t mask, Vector value, std::size_t lane_bytes) {
   std::byte lanes[sizeof(Vector)];
@@ -77,4 +90,33 @@ inline __m512i _mm512_cvtepu16_epi32(__m256i value) {
   __m512i made;
   std::memcpy(&made, wide, sizeof wide);
   return made;
+}
+inline __mmask32 _mm512_testn_epi16_mask(__m512i first, __m512i second) {
+  return ~simde_mm512_test_epi16_mask(first, second);
+}
+inline __m512i _mm512_mask_sub_epi16(__m512i otherwise, __mmask32 mask, __m512i from,
+                                     __m512i value) {
+  return emulated::choose(otherwise, mask, simde_mm512_sub_epi16(from, value), 2);
+}
+inline __m512i _mm512_shuffle_i64x2(__m512i first, __m512i second, int quarters) {
+  std::byte made[64];
+  for (int quarter = 0; quarter < 4; ++quarter)
+    emulated::copy_quarter(made + 16 * quarter, quarter < 2 ? first : second,
+                           quarters >> 2 * quarter & 3);
+  __m512i vector;
+  std::memcpy(&vector, made, sizeof made);
+  return vector;
+}
+inline __m512i _mm512_mask_shuffle_i64x2(__m512i otherwise, std::uint8_t mask, __m512i first,
+                                         __m512i second, int quarters) {
+  return emulated::choose(otherwise, mask, _mm512_shuffle_i64x2(first, second, quarters), 8);
+}
+inline __m512i _mm512_mask_alignr_epi64(__m512i otherwise, std::uint8_t mask, __m512i upper,
+                                        __m512i lower, int lanes) {
+  std::byte both[128];
+  std::memcpy(both, &lower, 64);
+  std::memcpy(both + 64, &upper, 64);
+  __m512i vector;
+  std::memcpy(&vector, both + 8 * lanes, sizeof vector);
+  return emulated::choose(otherwise, mask, vector, 8);
 }

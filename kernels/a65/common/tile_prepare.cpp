@@ -218,9 +218,10 @@ bool has_tails(const core::TileGeometry& geometry) noexcept {
 }
 
 /// What both directions choose alike.
-void choose_common(const ops::PortPlan& plan, TileState* state) noexcept {
+void choose_common(const ops::PortPlan& plan, const RowTable& rows, TileState* state) noexcept {
   if (plan.empty())
     return;
+  state->takes_boxes = rows.takes_boxes;
   state->has_tails = has_tails(state->geometry);
   state->stores = choose_stores(plan);
   state->src_bytes = plan.input_requirement().bytes;
@@ -257,8 +258,8 @@ bool is_spread(const TileState& state) noexcept {
 /// channel tiles of one place. Small tiles are not worth a visit each, and those of one line follow
 /// each other along it anyway.
 bool writes_by_boxes(const TileState& state) noexcept {
-  constexpr std::int64_t kLeastBytes = 2048;
-  constexpr std::int64_t kLeastPixels = 32;
+  constexpr std::int64_t kLeastBytes = 512;
+  constexpr std::int64_t kLeastPixels = 4;
   const core::TileGeometry& geometry = state.geometry;
   if (!state.is_one_visit() || geometry.tiles(kAxisW) == 1 || geometry.tile[kAxisH] == 1)
     return false;
@@ -277,7 +278,7 @@ TileState prepare_writer(const ops::PortPlan& plan, const RowTable& rows,
   derive_state_geometry(plan.output(), plan.input(), &state);
   const LinearTraits linear = linear_traits(plan.input(), state);
   const WriterRows choice = writer_rows(rows, plan.input().dtype);
-  choose_common(plan, &state);
+  choose_common(plan, rows, &state);
   state.walk = linear.contiguous_channels ? writer_walks().lines : writer_walks().tiles;
   state.row_kernel = choice.gather;
   if (plan.empty())
@@ -303,7 +304,7 @@ TileState prepare_reader(const ops::PortPlan& plan, const RowTable& rows) noexce
   TileState state;
   derive_state_geometry(plan.input(), plan.output(), &state);
   const LinearTraits linear = linear_traits(plan.output(), state);
-  choose_common(plan, &state);
+  choose_common(plan, rows, &state);
   state.walk = linear.contiguous_channels ? reader_walks().lines : reader_walks().tiles;
   KernelsByChannels kernels = same_kernel(rows.i8_i8_untiled);
   state.row_kernel = rows.i8_i8_scatter;

@@ -293,11 +293,12 @@ void walk_lines(const TileState& state, const std::byte* src, std::byte* dst) no
     finish_streaming();
 }
 
-/// All rows of the tiles at one place of the three spatial axes. `slice` is at the first pixel and
-/// channel of the slice.
+/// Boxes, which are the tiles at one place of the three spatial axes: `count` of equal extents that
+/// follow each other along W, from the one of `index` on. `slice` is at the first pixel and channel of
+/// the slice.
 template <Direction kDirection>
-void visit_box(const TileState& state, const TileIndex& index, const Place<kDirection>& slice,
-               TilePanel* panel) noexcept {
+void visit_boxes(const TileState& state, const TileIndex& index, std::int64_t count,
+                 const Place<kDirection>& slice, TilePanel* panel) noexcept {
   const TileGeometry& geometry = state.geometry;
   const ChannelGroup& group = state.groups[0];
   const std::int64_t depth = geometry.tile_extent(kAxisD, index.at[kAxisD]);
@@ -312,15 +313,30 @@ void visit_box(const TileState& state, const TileIndex& index, const Place<kDire
   panel->segment_tile_bytes = width * pixel_bytes;
   panel->run_tile_bytes =
       group.runs_are_tiles ? geometry.slab_bytes[0] : depth * height * width * pixel_bytes;
-  std::int64_t linear = 0;
+  std::int64_t first_linear = 0;
   for (core::TileAxis axis = 0; axis < kAxisC; ++axis)
-    linear += index.at[axis] * geometry.tile[axis] * state.stride_bytes[axis];
-  std::int64_t tile = geometry.tile_offset(index);
-  for (std::int64_t d = 0; d < depth; ++d) {
-    moved(slice, linear, tile).point(&panel->row);
-    group.kernel(*panel);
-    linear += state.stride_bytes[kAxisD];
-    tile += height * width * pixel_bytes;
+    first_linear += index.at[axis] * geometry.tile[axis] * state.stride_bytes[axis];
+  std::int64_t first_tile = geometry.tile_offset(index);
+  const std::int64_t box_linear_bytes = width * state.stride_bytes[kAxisW];
+  const std::int64_t box_tile_bytes = geometry.bytes_of_tile(index);
+  panel->boxes = 1;
+  if (state.takes_boxes && depth == 1) {
+    panel->boxes = count;
+    panel->box_linear_bytes = box_linear_bytes;
+    panel->box_tile_bytes = box_tile_bytes;
+    count = 1;
+  }
+  for (; count != 0; --count) {
+    std::int64_t linear = first_linear;
+    std::int64_t tile = first_tile;
+    for (std::int64_t d = 0; d < depth; ++d) {
+      moved(slice, linear, tile).point(&panel->row);
+      group.kernel(*panel);
+      linear += state.stride_bytes[kAxisD];
+      tile += height * width * pixel_bytes;
+    }
+    first_linear += box_linear_bytes;
+    first_tile += box_tile_bytes;
   }
 }
 
@@ -339,9 +355,14 @@ void walk_boxes(const TileState& state, const std::byte* src, std::byte* dst) no
     const auto slice = moved(base, linear, slice_offset);
     TileIndex index{};
     for (index.at[kAxisD] = 0; index.at[kAxisD] < geometry.tiles(kAxisD); ++index.at[kAxisD])
-      for (index.at[kAxisH] = 0; index.at[kAxisH] < geometry.tiles(kAxisH); ++index.at[kAxisH])
-        for (index.at[kAxisW] = 0; index.at[kAxisW] < geometry.tiles(kAxisW); ++index.at[kAxisW])
-          visit_box<kDirection>(state, index, slice, &panel);
+      for (index.at[kAxisH] = 0; index.at[kAxisH] < geometry.tiles(kAxisH); ++index.at[kAxisH]) {
+        index.at[kAxisW] = 0;
+        if (geometry.full_tiles[kAxisW] != 0)
+          visit_boxes<kDirection>(state, index, geometry.full_tiles[kAxisW], slice, &panel);
+        index.at[kAxisW] = geometry.full_tiles[kAxisW];
+        if (geometry.partial[kAxisW] != 0)
+          visit_boxes<kDirection>(state, index, 1, slice, &panel);
+      }
     if constexpr (kDirection == Direction::Write)
       if (state.has_tails)
         zero_tails(geometry, slice.tile);

@@ -39,7 +39,8 @@ struct TileState {
   TileRowFn row_kernel = nullptr;       ///< of channels that are not contiguous
   std::array<ChannelGroup, 2> groups{}; ///< of the other walks
   std::size_t group_count = 0;
-  bool has_tails = false; ///< some tile's span was rounded up
+  bool has_tails = false;   ///< some tile's span was rounded up
+  bool takes_boxes = false; ///< kernels take several boxes a call
   Stores stores = Stores::Cached;
   std::size_t src_bytes = 0; ///< of the input port
   std::uint8_t fill = 0;

@@ -34,38 +34,43 @@ struct Avx512VbmiBytes {
 
   /// How the bytes of a pixel behind its whole lines are copied: the last copy ends with the last
   /// byte and overlaps the one before.
-  enum class Rest : std::uint8_t { None, One16, One32, Two16, Two32, One64, Masked };
+  enum class Rest : std::uint8_t { None, Last16, Last32, Last64, Two16, Two32, Masked };
 
   static constexpr Rest rest_of(std::int64_t bytes) noexcept {
     const std::int64_t rest = bytes % 64;
     if (rest == 0)
       return Rest::None;
-    if (rest == 16)
-      return Rest::One16;
-    if (rest == 32)
-      return Rest::One32;
-    if (bytes > 64)
-      return Rest::One64;
-    if (rest > 32)
-      return Rest::Two32;
-    return rest > 16 ? Rest::Two16 : Rest::Masked;
+    if (bytes < 16)
+      return Rest::Masked;
+    if (rest <= 16)
+      return Rest::Last16;
+    if (bytes < 32)
+      return Rest::Two16;
+    if (rest <= 32)
+      return Rest::Last32;
+    return bytes < 64 ? Rest::Two32 : Rest::Last64;
   }
 
-  template <Rest kRest>
+  /// Number of whole lines: loops over one or none would take as long as the copy.
+  enum class Lines : std::uint8_t { None, One, Any };
+
+  template <Lines kLines, Rest kRest>
   [[gnu::always_inline]] static inline void copy(std::byte* dst, const std::byte* src,
                                                  std::int64_t bytes) noexcept {
-    std::int64_t at = 0;
-    for (; at + 64 <= bytes; at += 64)
-      copy_64(dst + at, src + at);
-    if constexpr (kRest == Rest::One16 || kRest == Rest::Two16)
-      copy_16(dst + at, src + at);
-    if constexpr (kRest == Rest::One32 || kRest == Rest::Two32)
-      copy_32(dst + at, src + at);
+    if constexpr (kLines == Lines::One)
+      copy_64(dst, src);
+    if constexpr (kLines == Lines::Any)
+      for (std::int64_t at = 0; at + 64 <= bytes; at += 64)
+        copy_64(dst + at, src + at);
     if constexpr (kRest == Rest::Two16)
-      copy_16(dst + bytes - 16, src + bytes - 16);
+      copy_16(dst, src);
     if constexpr (kRest == Rest::Two32)
+      copy_32(dst, src);
+    if constexpr (kRest == Rest::Last16 || kRest == Rest::Two16)
+      copy_16(dst + bytes - 16, src + bytes - 16);
+    if constexpr (kRest == Rest::Last32 || kRest == Rest::Two32)
       copy_32(dst + bytes - 32, src + bytes - 32);
-    if constexpr (kRest == Rest::One64)
+    if constexpr (kRest == Rest::Last64)
       copy_64(dst + bytes - 64, src + bytes - 64);
     if constexpr (kRest == Rest::Masked) {
       const std::uint64_t mask = first_bits(bytes);
@@ -73,7 +78,7 @@ struct Avx512VbmiBytes {
     }
   }
 
-  /// A grid of byte rows of equal length.
+  /// Boxes, each a grid of byte rows of equal length.
   struct Copies {
     const std::byte* src;
     std::byte* dst;
@@ -88,53 +93,72 @@ struct Avx512VbmiBytes {
     std::int64_t run_src_bytes;
     std::int64_t run_dst_bytes;
     std::uint8_t fill;
+    std::int64_t boxes;
+    std::int64_t box_src_bytes;
+    std::int64_t box_dst_bytes;
   };
 
   /// kPadded: `bytes` is rounded up to 16 with fill.
-  template <Rest kRest, bool kPadded> static void copy_all(const Copies& copies) noexcept {
+  template <Lines kLines, Rest kRest, bool kPadded>
+  static void copy_all(const Copies& copies) noexcept {
     const Copies all = copies;
     const std::int64_t bytes = kPadded ? all.bytes / 16 * 16 : all.bytes;
     const auto mask = static_cast<__mmask16>(first_bits(all.bytes - bytes));
     const __m128i fill = _mm_set1_epi8(static_cast<char>(all.fill));
-    const std::byte* segment_src = all.src;
-    std::byte* segment_dst = all.dst;
-    for (std::int64_t segments = all.segments; segments != 0; --segments) {
-      const std::byte* pixel_src = segment_src;
-      std::byte* pixel_dst = segment_dst;
-      for (std::int64_t pixels = all.pixels; pixels != 0; --pixels) {
-        const std::byte* src = pixel_src;
-        std::byte* dst = pixel_dst;
-        for (std::int64_t runs = all.runs; runs != 0; --runs) {
-          copy<kRest>(dst, src, bytes);
-          if constexpr (kPadded) {
-            auto* const to = static_cast<__m128i*>(static_cast<void*>(dst + bytes));
-            _mm_storeu_si128(to, _mm_mask_loadu_epi8(fill, mask, src + bytes));
-          }
-          src += all.run_src_bytes;
-          dst += all.run_dst_bytes;
-        }
-        pixel_src += all.pixel_src_bytes;
-        pixel_dst += all.pixel_dst_bytes;
+    const auto copy_one = [=](std::byte* dst, const std::byte* src) {
+      copy<kLines, kRest>(dst, src, bytes);
+      if constexpr (kPadded) {
+        auto* const to = static_cast<__m128i*>(static_cast<void*>(dst + bytes));
+        _mm_storeu_si128(to, _mm_mask_loadu_epi8(fill, mask, src + bytes));
       }
-      segment_src += all.segment_src_bytes;
-      segment_dst += all.segment_dst_bytes;
+    };
+    const std::byte* box_src = all.src;
+    std::byte* box_dst = all.dst;
+    for (std::int64_t boxes = all.boxes; boxes != 0; --boxes) {
+      const std::byte* segment_src = box_src;
+      std::byte* segment_dst = box_dst;
+      for (std::int64_t segments = all.segments; segments != 0; --segments) {
+        const std::byte* src = segment_src;
+        std::byte* dst = segment_dst;
+        for (std::int64_t pixels = all.pixels; pixels != 0; --pixels) {
+          copy_one(dst, src);
+          if (all.runs != 1)
+            for (std::int64_t run = 1; run < all.runs; ++run)
+              copy_one(dst + run * all.run_dst_bytes, src + run * all.run_src_bytes);
+          src += all.pixel_src_bytes;
+          dst += all.pixel_dst_bytes;
+        }
+        segment_src += all.segment_src_bytes;
+        segment_dst += all.segment_dst_bytes;
+      }
+      box_src += all.box_src_bytes;
+      box_dst += all.box_dst_bytes;
     }
+  }
+
+  template <Rest kRest, bool kPadded> static void copy_all(const Copies& copies) noexcept {
+    if (copies.bytes >= 128)
+      copy_all<Lines::Any, kRest, kPadded>(copies);
+    else if (copies.bytes >= 64)
+      copy_all<Lines::One, kRest, kPadded>(copies);
+    else
+      copy_all<Lines::None, kRest, kPadded>(copies);
   }
 
   template <bool kPadded> static void copy_all(const Copies& copies) noexcept {
     switch (rest_of(kPadded ? copies.bytes / 16 * 16 : copies.bytes)) {
     case Rest::None:
       return copy_all<Rest::None, kPadded>(copies);
-    case Rest::One16:
-      return copy_all<Rest::One16, kPadded>(copies);
-    case Rest::One32:
-      return copy_all<Rest::One32, kPadded>(copies);
+    case Rest::Last16:
+      return copy_all<Rest::Last16, kPadded>(copies);
+    case Rest::Last32:
+      return copy_all<Rest::Last32, kPadded>(copies);
+    case Rest::Last64:
+      return copy_all<Rest::Last64, kPadded>(copies);
     case Rest::Two16:
       return copy_all<Rest::Two16, kPadded>(copies);
     case Rest::Two32:
       return copy_all<Rest::Two32, kPadded>(copies);
-    case Rest::One64:
-      return copy_all<Rest::One64, kPadded>(copies);
     case Rest::Masked:
       return copy_all<Rest::Masked, kPadded>(copies);
     }
@@ -178,9 +202,12 @@ struct Avx512VbmiBytes {
                   panel.runs,
                   row.channels,
                   panel.run_tile_bytes,
-                  row.fill};
+                  row.fill,
+                  panel.boxes,
+                  panel.box_linear_bytes,
+                  panel.box_tile_bytes};
     if (is_whole_of_16(panel)) {
-      avx2_rows().i8_i8_tiled(panel);
+      write_each_box(panel, avx2_rows().i8_i8_tiled);
     } else if (row.stored_channels == row.channels) {
       join_pixels(&copies);
       order_loops(&copies);
@@ -205,9 +232,12 @@ struct Avx512VbmiBytes {
                   panel.runs,
                   panel.run_tile_bytes,
                   row.channels,
-                  0};
+                  0,
+                  panel.boxes,
+                  panel.box_tile_bytes,
+                  panel.box_linear_bytes};
     if (is_whole_of_16(panel)) {
-      avx2_reader_rows().i8_i8_untiled(panel);
+      read_each_box(panel, avx2_reader_rows().i8_i8_untiled);
       return;
     }
     join_pixels(&copies);
@@ -240,23 +270,36 @@ struct Avx512VbmiBytes {
     const __m512i fill = _mm512_set1_epi8(static_cast<char>(row.fill));
     const std::uint64_t keep = first_bits(channels) * 0x0001000100010001U;
     const std::uint64_t load_mask = first_bits(4 * channels);
-    for (std::int64_t segment = 0; segment < panel.segments; ++segment) {
-      const std::byte* src = row.src + segment * panel.segment_linear_bytes;
-      std::byte* dst = row.dst + segment * panel.segment_tile_bytes;
-      std::int64_t left = row.pixels;
-      for (; left >= 4; left -= 4) {
-        if constexpr (kStream)
-          __builtin_prefetch(src + 1024);
-        Isa::put_512<kStream>(dst, _mm512_mask_permutexvar_epi8(
-                                       fill, keep, index, _mm512_maskz_loadu_epi8(load_mask, src)));
-        src += 4 * channels;
-        dst += 64;
+    const auto write_4 = [=](std::byte* dst, const std::byte* src) {
+      Isa::put_512<kStream>(dst, _mm512_mask_permutexvar_epi8(
+                                     fill, keep, index, _mm512_maskz_loadu_epi8(load_mask, src)));
+    };
+    const std::byte* box_src = row.src;
+    std::byte* box_dst = row.dst;
+    for (std::int64_t boxes = panel.boxes; boxes != 0; --boxes) {
+      const std::byte* segment_src = box_src;
+      std::byte* segment_dst = box_dst;
+      for (std::int64_t segments = panel.segments; segments != 0; --segments) {
+        const std::byte* src = segment_src;
+        std::byte* dst = segment_dst;
+        std::int64_t left = row.pixels;
+        for (; left >= 4; left -= 4) {
+          if constexpr (kStream)
+            __builtin_prefetch(src + 1024);
+          write_4(dst, src);
+          src += 4 * channels;
+          dst += 64;
+        }
+        if (left != 0)
+          _mm512_mask_storeu_epi8(
+              dst, first_bits(left * 16),
+              _mm512_mask_permutexvar_epi8(
+                  fill, keep, index, _mm512_maskz_loadu_epi8(first_bits(left * channels), src)));
+        segment_src += panel.segment_linear_bytes;
+        segment_dst += panel.segment_tile_bytes;
       }
-      if (left != 0)
-        _mm512_mask_storeu_epi8(
-            dst, first_bits(left * 16),
-            _mm512_mask_permutexvar_epi8(
-                fill, keep, index, _mm512_maskz_loadu_epi8(first_bits(left * channels), src)));
+      box_src += panel.box_linear_bytes;
+      box_dst += panel.box_tile_bytes;
     }
   }
 
@@ -269,7 +312,7 @@ struct Avx512VbmiBytes {
     return indices;
   }();
 
-  static void read_padded(const TilePanel& panel) noexcept {
+  static void read_padded_box(const TilePanel& panel) noexcept {
     const TileRow row = panel.row;
     const std::int64_t channels = row.channels;
     const __m512i index = kPackedIndex[static_cast<std::size_t>(channels)].load();
@@ -299,6 +342,10 @@ struct Avx512VbmiBytes {
     }
   }
 
+  static void read_padded(const TilePanel& panel) noexcept {
+    read_each_box(panel, read_padded_box);
+  }
+
   static bool is_padded(const TilePanel& panel) noexcept {
     const TileRow& row = panel.row;
     return row.stored_channels == 16 && row.channels < 16 && panel.runs == 1 &&
@@ -313,7 +360,7 @@ struct Avx512VbmiBytes {
       else
         write_padded<false>(panel);
     } else if (panel.stream) {
-      avx2_rows().i8_i8_tiled(panel);
+      write_each_box(panel, avx2_rows().i8_i8_tiled);
     } else {
       Isa::for_equal_runs(panel, row.channels, panel.run_tile_bytes, write_runs);
     }
@@ -323,7 +370,7 @@ struct Avx512VbmiBytes {
     if (is_padded(panel))
       read_padded(panel);
     else if (panel.stream)
-      avx2_reader_rows().i8_i8_untiled(panel);
+      read_each_box(panel, avx2_reader_rows().i8_i8_untiled);
     else
       Isa::for_equal_runs(panel, panel.run_tile_bytes, panel.row.channels, read_runs);
   }

@@ -48,9 +48,9 @@ template <bool kVbmi> struct Avx512 {
     __m512i magnitude = constant(0x7fff7fff);
     __m512i least = constant(0x04000400);
     __m512i odd_bit = constant(0x00080008);
-    __m512i below_half = constant(0x00030003);
     __m512i one = constant(0x00010001);
-    __m512i bias = constant(0x38003800);
+    __m512i eighth = constant(0x10001000);
+    __m512i bias = constant(0x38803880); ///< and an eighth of the least normal number
     __m512i sign = constant(0x80008000);
   };
   /// Float16 of which any number may be other than normal.
@@ -127,6 +127,9 @@ template <bool kVbmi> struct Avx512 {
       _mm512_storeu_si512(to, value);
     else if (bytes == 32)
       store_256(to, _mm512_castsi512_si256(value));
+    else if (bytes == 16)
+      _mm_storeu_si128(static_cast<__m128i*>(static_cast<void*>(to)),
+                       _mm512_castsi512_si128(value));
     else
       _mm512_mask_storeu_epi8(to, first_bits(bytes), value);
   }
@@ -224,13 +227,14 @@ template <bool kVbmi> struct Avx512 {
     return _mm512_loadu_si512(joined);
   }
 
-  /// Normal numbers, rounded and rebiased, with their signs.
+  /// Normal numbers, rounded and rebiased, with their signs. `above`: their magnitudes above the least
+  /// one, of which an eighth is rounded to the nearest, ties up: one less makes that ties to even.
   static __m512i convert_normal(const NormalConstants& constants, __m512i bits,
-                                __m512i magnitude) noexcept {
-    const auto odd = _mm512_test_epi16_mask(bits, constants.odd_bit);
-    const __m512i sum = _mm512_add_epi16(magnitude, constants.below_half);
-    const __m512i rounded = _mm512_mask_add_epi16(sum, odd, sum, constants.one);
-    const __m512i rebiased = _mm512_add_epi16(_mm512_srli_epi16(rounded, 3), constants.bias);
+                                __m512i above) noexcept {
+    const auto even = _mm512_testn_epi16_mask(bits, constants.odd_bit);
+    const __m512i less = _mm512_mask_sub_epi16(above, even, above, constants.one);
+    const __m512i rounded = _mm512_mulhrs_epi16(less, constants.eighth);
+    const __m512i rebiased = _mm512_add_epi16(rounded, constants.bias);
     constexpr int kThirdWhereSecond = 0xb8; // the first elsewhere
     return _mm512_ternarylogic_epi32(rebiased, constants.sign, bits, kThirdWhereSecond);
   }
@@ -244,14 +248,14 @@ template <bool kVbmi> struct Avx512 {
     const auto other = _mm512_cmpge_epu16_mask(above, _mm512_set1_epi16(0x7800));
     if (__builtin_expect((other & nonzero) != 0, 0))
       return convert_any(bits);
-    return _mm512_mask_mov_epi16(bits, nonzero, convert_normal(type.constants, bits, magnitude));
+    return _mm512_mask_mov_epi16(bits, nonzero, convert_normal(type.constants, bits, above));
   }
 
   static __m512i convert(F16& type, __m512i bits) noexcept {
     const __m512i magnitude = _mm512_and_si512(bits, type.constants.magnitude);
-    type.most_above =
-        _mm512_max_epu16(type.most_above, _mm512_sub_epi16(magnitude, type.constants.least));
-    return convert_normal(type.constants, bits, magnitude);
+    const __m512i above = _mm512_sub_epi16(magnitude, type.constants.least);
+    type.most_above = _mm512_max_epu16(type.most_above, above);
+    return convert_normal(type.constants, bits, above);
   }
 
   static __m512i convert(BF16& /*type*/, __m512i bits) noexcept { return bits; }
@@ -259,9 +263,9 @@ template <bool kVbmi> struct Avx512 {
   /// Lanes that are not in `values` are zero and remain zero.
   static __m512i convert_some(F16& type, __m512i bits, __mmask32 values) noexcept {
     const __m512i magnitude = _mm512_and_si512(bits, type.constants.magnitude);
-    type.most_above = _mm512_mask_max_epu16(type.most_above, values, type.most_above,
-                                            _mm512_sub_epi16(magnitude, type.constants.least));
-    return _mm512_maskz_mov_epi16(values, convert_normal(type.constants, bits, magnitude));
+    const __m512i above = _mm512_sub_epi16(magnitude, type.constants.least);
+    type.most_above = _mm512_mask_max_epu16(type.most_above, values, type.most_above, above);
+    return _mm512_maskz_mov_epi16(values, convert_normal(type.constants, bits, above));
   }
   template <class From>
   static __m512i convert_some(From& type, __m512i bits, __mmask32 /*values*/) noexcept {

@@ -144,22 +144,30 @@ struct Avx512VbmiReaders {
     const std::int64_t pixel_dst = columns ? panel.segment_linear_bytes : row.pixel_stride_bytes;
     const std::int64_t outer_src = columns ? 2 * stored : panel.segment_tile_bytes;
     const std::int64_t outer_dst = columns ? row.pixel_stride_bytes : panel.segment_linear_bytes;
-    const std::byte* segment_src = row.src;
-    std::byte* segment_dst = row.dst;
-    for (std::int64_t outer = columns ? row.pixels : panel.segments; outer != 0; --outer) {
-      const std::byte* src = segment_src;
-      std::byte* dst = segment_dst;
-      for (std::int64_t pixels = all_pixels; pixels != 0; --pixels) {
-        read_pixel<To, kStream, kRest>(src, dst, channels, stored, indices);
-        for (std::int64_t run = 1; run <= more_runs; ++run)
-          read_pixel<To, kStream, kRest>(src + run * run_tile_bytes,
-                                         dst + run * channels * To::kBytes, channels, stored,
-                                         indices);
-        src += pixel_src;
-        dst += pixel_dst;
+    const std::byte* box_src = row.src;
+    std::byte* box_dst = row.dst;
+    for (std::int64_t boxes = panel.boxes; boxes != 0; --boxes) {
+      const std::byte* segment_src = box_src;
+      std::byte* segment_dst = box_dst;
+      for (std::int64_t outer = columns ? row.pixels : panel.segments; outer != 0; --outer) {
+        const std::byte* src = segment_src;
+        std::byte* dst = segment_dst;
+        // A loop over a single run would take as long as the work on a pixel.
+        for (std::int64_t pixels = all_pixels; pixels != 0; --pixels) {
+          read_pixel<To, kStream, kRest>(src, dst, channels, stored, indices);
+          if (more_runs != 0)
+            for (std::int64_t run = 1; run <= more_runs; ++run)
+              read_pixel<To, kStream, kRest>(src + run * run_tile_bytes,
+                                             dst + run * channels * To::kBytes, channels, stored,
+                                             indices);
+          src += pixel_src;
+          dst += pixel_dst;
+        }
+        segment_src += outer_src;
+        segment_dst += outer_dst;
       }
-      segment_src += outer_src;
-      segment_dst += outer_dst;
+      box_src += panel.box_tile_bytes;
+      box_dst += panel.box_linear_bytes;
     }
   }
 
@@ -196,13 +204,19 @@ struct Avx512VbmiReaders {
   [[gnu::always_inline]] static inline void for_each_segment(const TilePanel& panel,
                                                              Segment segment) noexcept {
     const std::int64_t bytes = panel.row.pixels * panel.row.pixel_stride_bytes;
-    const bool contiguous = panel.segment_linear_bytes == bytes;
-    const std::byte* src = panel.row.src;
-    std::byte* dst = panel.row.dst;
-    for (std::int64_t left = panel.segments; left != 0; --left) {
-      segment(src, dst, contiguous ? left * bytes : bytes);
-      src += panel.segment_tile_bytes;
-      dst += panel.segment_linear_bytes;
+    const bool contiguous = panel.boxes == 1 && panel.segment_linear_bytes == bytes;
+    const std::byte* box_src = panel.row.src;
+    std::byte* box_dst = panel.row.dst;
+    for (std::int64_t boxes = panel.boxes; boxes != 0; --boxes) {
+      const std::byte* src = box_src;
+      std::byte* dst = box_dst;
+      for (std::int64_t left = panel.segments; left != 0; --left) {
+        segment(src, dst, contiguous ? left * bytes : bytes);
+        src += panel.segment_tile_bytes;
+        dst += panel.segment_linear_bytes;
+      }
+      box_src += panel.box_tile_bytes;
+      box_dst += panel.box_linear_bytes;
     }
   }
 
@@ -218,44 +232,49 @@ struct Avx512VbmiReaders {
     return index;
   }();
 
-  /// Pixels of kChannels channels in 16 stored ones, an even number a step where a vector holds two.
-  template <class To, std::int64_t kChannels>
-  static void read_padded(const TilePanel& panel) noexcept {
-    constexpr std::int64_t kFitting = kValues<To> / kChannels;
-    constexpr std::int64_t kPixels = kFitting < 2 ? 1 : kFitting / 2 * 2;
-    constexpr std::int64_t kStepBytes = kPixels * kChannels * To::kBytes;
+  /// kPairs pairs of pixels of kChannels channels in 16 stored ones as one vector.
+  template <class To, std::int64_t kChannels, std::int64_t kPairs>
+  [[gnu::always_inline]] static inline __m512i join_pairs(const std::byte* src,
+                                                          __m512i index) noexcept {
     constexpr std::int64_t kPairBytes = 2 * kChannels * To::kBytes;
+    __m512i values = _mm512_maskz_permutexvar_epi8(kStoredBytes<To>, index, Isa::load_512(src));
+#pragma GCC unroll 16
+    for (std::int64_t pair = 1; pair < kPairs; ++pair)
+      values =
+          _mm512_mask_permutexvar_epi8(values, kStoredBytes<To> & ~first_bits(pair * kPairBytes),
+                                       index, Isa::load_512(src + pair * 64));
+    return values;
+  }
+
+  /// Pixels of kChannels channels in 16 stored ones, kPairs pairs a step; 0 where a vector has no room
+  /// for two.
+  template <class To, std::int64_t kChannels, std::int64_t kPairs>
+  static void read_pairs(const TilePanel& panel) noexcept {
+    constexpr std::int64_t kPixels = 2 * kPairs;
+    constexpr std::int64_t kPixelBytes = kChannels * To::kBytes;
     const __m512i index = kPaddedIndex<To, kChannels>.load();
     const std::int64_t pixels = panel.row.pixels;
+    if (kPairs != 0 && pixels == kPixels) {
+      for_each_segment<To>(panel, [=](const std::byte* src, std::byte* dst, std::int64_t room) {
+        put_some<To>(dst, kPixels * kChannels, room, join_pairs<To, kChannels, kPairs>(src, index));
+      });
+      return;
+    }
     for_each_segment<To>(panel, [=](const std::byte* src, std::byte* dst, std::int64_t room) {
       std::int64_t left = pixels;
-      if constexpr (kPixels > 1) {
+      if constexpr (kPairs != 0) {
         for (; left >= kPixels; left -= kPixels) {
-          __m512i values =
-              _mm512_maskz_permutexvar_epi8(kStoredBytes<To>, index, Isa::load_512(src));
-#pragma GCC unroll 16
-          for (std::int64_t pair = 1; pair < kPixels / 2; ++pair)
-            values = _mm512_mask_permutexvar_epi8(values,
-                                                  kStoredBytes<To> & ~first_bits(pair * kPairBytes),
-                                                  index, Isa::load_512(src + pair * 64));
-          put_some<To>(dst, kPixels * kChannels, room, values);
+          put_some<To>(dst, kPixels * kChannels, room,
+                       join_pairs<To, kChannels, kPairs>(src, index));
           src += kPixels * 32;
-          dst += kStepBytes;
-          room -= kStepBytes;
+          dst += kPixels * kPixelBytes;
+          room -= kPixels * kPixelBytes;
         }
-        if (kPixels > 2 && left >= 2) {
-          const std::int64_t pairs = left / 2;
-          __m512i values =
-              _mm512_maskz_permutexvar_epi8(kStoredBytes<To>, index, Isa::load_512(src));
-          for (std::int64_t pair = 1; pair < pairs; ++pair)
-            values = _mm512_mask_permutexvar_epi8(values,
-                                                  kStoredBytes<To> & ~first_bits(pair * kPairBytes),
-                                                  index, Isa::load_512(src + pair * 64));
-          put_some<To>(dst, pairs * 2 * kChannels, room, values);
-          src += pairs * 64;
-          dst += pairs * kPairBytes;
-          room -= pairs * kPairBytes;
-          left -= 2 * pairs;
+        for (; kPairs > 1 && left >= 2; left -= 2) {
+          put_some<To>(dst, 2 * kChannels, room, join_pairs<To, kChannels, 1>(src, index));
+          src += 64;
+          dst += 2 * kPixelBytes;
+          room -= 2 * kPixelBytes;
         }
       }
       for (; left != 0; --left) {
@@ -263,10 +282,27 @@ struct Avx512VbmiReaders {
                      _mm512_maskz_permutexvar_epi8(kStoredBytes<To>, index,
                                                    _mm512_castsi256_si512(load_256(src))));
         src += 32;
-        dst += kChannels * To::kBytes;
-        room -= kChannels * To::kBytes;
+        dst += kPixelBytes;
+        room -= kPixelBytes;
       }
     });
+  }
+
+  /// Rows of a few pixels are one step each.
+  template <class To, std::int64_t kChannels>
+  static void read_padded(const TilePanel& panel) noexcept {
+    constexpr std::int64_t kMost = kValues<To> / kChannels / 2;
+    const std::int64_t pairs = panel.row.pixels / 2;
+    if constexpr (kMost > 4)
+      if (pairs == 4)
+        return read_pairs<To, kChannels, 4>(panel);
+    if constexpr (kMost > 2)
+      if (pairs == 2)
+        return read_pairs<To, kChannels, 2>(panel);
+    if constexpr (kMost > 1)
+      if (pairs == 1)
+        return read_pairs<To, kChannels, 1>(panel);
+    read_pairs<To, kChannels, kMost>(panel);
   }
 
   static constexpr std::int64_t kCompactChannels = 31; ///< most
@@ -365,6 +401,11 @@ struct Avx512VbmiReaders {
                                                        read_padded<To, 14>,
                                                        read_padded<To, 15>};
 
+  /// What is left to the level below.
+  template <TilePanelFn RowTable::*kBelow> static void read_below(const TilePanel& panel) noexcept {
+    read_each_box(panel, avx2_reader_rows().*kBelow);
+  }
+
   /// Any panel of contiguous channels.
   template <class To, TilePanelFn RowTable::*kBelow>
   static void read(const TilePanel& panel) noexcept {
@@ -374,15 +415,16 @@ struct Avx512VbmiReaders {
       if (packed && row.channels < 16)
         kPadded<To>[static_cast<std::size_t>(row.channels)](panel);
       else
-        PanelRows<Isa>::read_of_16<To>(panel);
+        read_each_box(panel, PanelRows<Isa>::template read_of_16<To>);
     } else if (packed && row.channels <= kCompactChannels && row.stored_channels == row.channels) {
       read_compact<To>(panel);
     } else if (row.channels < 16 || panel.last_channels < 16) {
-      (avx2_reader_rows().*kBelow)(panel);
+      read_below<kBelow>(panel);
     } else if (!panel.stream) {
       read_wide<To, false>(panel);
     } else {
       const auto places = reinterpret_cast<std::uintptr_t>(row.dst) |
+                          static_cast<std::uintptr_t>(panel.box_linear_bytes) |
                           static_cast<std::uintptr_t>(panel.segment_linear_bytes) |
                           static_cast<std::uintptr_t>(row.pixel_stride_bytes) |
                           static_cast<std::uintptr_t>(row.channels * To::kBytes) |
@@ -390,7 +432,7 @@ struct Avx512VbmiReaders {
       if (places % Isa::kStreamAlignment == 0)
         read_wide<To, true>(panel);
       else
-        (avx2_reader_rows().*kBelow)(panel);
+        read_below<kBelow>(panel);
     }
   }
 };

@@ -34,7 +34,8 @@ struct TileRow {
 };
 
 /// A grid of tile rows that differ in place only: `segments` runs of pixels, along a line or in
-/// lines of a tile, times `runs` runs of channels, each of them one row as above.
+/// lines of a tile, times `runs` runs of channels, each of them one row as above. Such a grid is a box;
+/// kernels of a table that takes_boxes get several, the others one.
 struct TilePanel {
   TileRow row; ///< the first segment of the first run
   std::int64_t segments;
@@ -45,12 +46,36 @@ struct TilePanel {
   std::int64_t last_channels;  ///< of the last run; the others have row.channels
   std::int64_t planes;         ///< bytes of a stored scalar: 1 or 2
   bool stream;                 ///< stores may bypass the cache
+  std::int64_t boxes = 1;
+  std::int64_t box_tile_bytes = 0;
+  std::int64_t box_linear_bytes = 0;
 };
+
+/// Calls `kernel(panel)` for each box of a panel that is written to, or read from, tile storage.
+template <class Kernel> void write_each_box(const TilePanel& panel, Kernel kernel) noexcept {
+  TilePanel box = panel;
+  box.boxes = 1;
+  for (std::int64_t left = panel.boxes; left != 0; --left) {
+    kernel(box);
+    box.row.src += panel.box_linear_bytes;
+    box.row.dst += panel.box_tile_bytes;
+  }
+}
+template <class Kernel> void read_each_box(const TilePanel& panel, Kernel kernel) noexcept {
+  TilePanel box = panel;
+  box.boxes = 1;
+  for (std::int64_t left = panel.boxes; left != 0; --left) {
+    kernel(box);
+    box.row.src += panel.box_tile_bytes;
+    box.row.dst += panel.box_linear_bytes;
+  }
+}
 
 /// The low bits of every place in the output where a row of the panel begins, but for the channels
 /// before it: a power of two divides the result if it divides all of them.
 [[nodiscard]] inline std::uintptr_t places_of(const TilePanel& panel) noexcept {
   return reinterpret_cast<std::uintptr_t>(panel.row.dst) |
+         static_cast<std::uintptr_t>(panel.box_tile_bytes) |
          static_cast<std::uintptr_t>(panel.segment_tile_bytes) |
          static_cast<std::uintptr_t>(panel.run_tile_bytes);
 }

@@ -26,6 +26,7 @@ struct RowTable {
 #undef SIMAAI_A65_LINEAR_MEMBER
 #undef SIMAAI_A65_PANEL_MEMBER
 #undef SIMAAI_A65_TILE_MEMBER
+  bool takes_boxes = false; ///< panel kernels do; then all of them are the level's own
 };
 
 // Scalar kernels of single rows are declared: vector kernels hand their tails to them.

@@ -59,6 +59,7 @@ constexpr RowTable kRows{
     .bf16_f32_scatter = Spread::read<4, Spread::read_row<Spread::F32>, &RowTable::bf16_f32_scatter>,
     .bf16_bf16_scatter = Spread::read<2, Spread::read_row<Spread::BF16>, &RowTable::bf16_bf16_scatter>,
     .i8_i8_scatter = Spread::read<1, Spread::read_bytes_row, &RowTable::i8_i8_scatter>,
+    .takes_boxes = true,
 };
 // clang-format on
 #undef SIMAAI_A65_WRITE

@@ -175,6 +175,38 @@ struct Avx512VbmiWriters : Avx512VbmiWideWriters {
     return PanelRows<Isa>::was_right(type);
   }
 
+  /// Rows of as many pixels as a step makes.
+  template <std::int64_t kPairs, bool kStream, class From>
+  [[gnu::always_inline]] static inline bool
+  try_padded_rows(From& type, const TilePanel& panel, std::int64_t rows, const std::byte* src,
+                  std::byte* dst, const PaddedPlaces& places) noexcept {
+    const std::uint64_t load_mask = first_bits(2 * kPairs * panel.row.channels);
+    const std::int64_t linear_bytes = panel.segment_linear_bytes;
+    const std::int64_t tile_bytes = panel.segment_tile_bytes;
+    for (; rows != 0; --rows) {
+      const __m512i values = load(type, src, load_mask);
+      __m512i index = places.index;
+#pragma GCC unroll 16
+      for (std::int64_t pair = 0; pair < kPairs; ++pair) {
+        Isa::put_512<kStream>(dst + 64 * pair,
+                              _mm512_maskz_permutexvar_epi8(places.keep, index, values));
+        index = _mm512_add_epi8(index, places.step);
+      }
+      src += linear_bytes;
+      dst += tile_bytes;
+    }
+    return PanelRows<Isa>::was_right(type);
+  }
+
+  template <class From, std::int64_t kPairs>
+  [[gnu::noinline]] static void write_other_padded_rows(const TilePanel& panel, std::int64_t rows,
+                                                        const std::byte* src,
+                                                        std::byte* dst) noexcept {
+    From type{};
+    const PaddedPlaces places = padded_places<From>(panel.row.channels);
+    static_cast<void>(try_padded_rows<kPairs, false>(type, panel, rows, src, dst, places));
+  }
+
   template <class From, std::int64_t kPairs>
   [[gnu::noinline]] static void write_other_padded(const TileRow& row, const std::byte* src,
                                                    std::byte* dst) noexcept {
@@ -184,62 +216,93 @@ struct Avx512VbmiWriters : Avx512VbmiWideWriters {
   }
 
   template <class From, std::int64_t kPairs, bool kStream>
-  static void write_padded(const TilePanel& panel) noexcept {
-    const TileRow row = panel.row;
-    const PaddedPlaces places = padded_places<From>(row.channels);
-    const std::byte* src = row.src;
-    std::byte* dst = row.dst;
-    const std::int64_t linear_bytes = panel.segment_linear_bytes;
-    const std::int64_t tile_bytes = panel.segment_tile_bytes;
-    From type{};
+  [[gnu::always_inline]] static inline void write_padded_box(From& type, const TilePanel& panel,
+                                                             const std::byte* src, std::byte* dst,
+                                                             const PaddedPlaces& places) noexcept {
+    constexpr bool kAssumes = requires { typename From::Other; };
+    const TileRow& row = panel.row;
+    if (row.pixels == 2 * kPairs) {
+      constexpr std::int64_t kMostRows = 8; // that may have to be written again
+      const std::int64_t most = kAssumes ? kMostRows : panel.segments;
+      for (std::int64_t left = panel.segments; left > 0; left -= most) {
+        const std::int64_t rows = left < most ? left : most;
+        const bool done = try_padded_rows<kPairs, kStream>(type, panel, rows, src, dst, places);
+        if constexpr (kAssumes)
+          if (!done)
+            write_other_padded_rows<typename From::Other, kPairs>(panel, rows, src, dst);
+        src += rows * panel.segment_linear_bytes;
+        dst += rows * panel.segment_tile_bytes;
+      }
+      return;
+    }
     for (std::int64_t left = panel.segments; left != 0; --left) {
       const bool done = try_padded<kPairs, kStream>(type, row, src, dst, places);
-      if constexpr (requires { typename From::Other; })
+      if constexpr (kAssumes)
         if (!done)
           write_other_padded<typename From::Other, kPairs>(row, src, dst);
-      src += linear_bytes;
-      dst += tile_bytes;
+      src += panel.segment_linear_bytes;
+      dst += panel.segment_tile_bytes;
+    }
+  }
+
+  template <class From, std::int64_t kPairs, bool kStream>
+  static void write_padded(const TilePanel& panel) noexcept {
+    const PaddedPlaces places = padded_places<From>(panel.row.channels);
+    const std::byte* src = panel.row.src;
+    std::byte* dst = panel.row.dst;
+    From type{};
+    for (std::int64_t left = panel.boxes; left != 0; --left) {
+      write_padded_box<From, kPairs, kStream>(type, panel, src, dst, places);
+      src += panel.box_linear_bytes;
+      dst += panel.box_tile_bytes;
     }
   }
 
   template <class From, bool kStream> static void write_padded(const TilePanel& panel) noexcept {
-    switch (kValues<From> / panel.row.channels / 2) {
-    case 16:
-      return write_padded<From, 16, kStream>(panel);
-    case 8:
-      return write_padded<From, 8, kStream>(panel);
-    case 5:
-      return write_padded<From, 5, kStream>(panel);
-    case 4:
-      return write_padded<From, 4, kStream>(panel);
-    case 3:
-      return write_padded<From, 3, kStream>(panel);
-    case 2:
-      return write_padded<From, 2, kStream>(panel);
-    default:
-      return write_padded<From, 1, kStream>(panel);
-    }
+    // No more than the pairs of a row: short ones are one step each.
+    const std::int64_t most = kValues<From> / panel.row.channels / 2;
+    const std::int64_t pairs = panel.row.pixels / 2 < most ? panel.row.pixels / 2 : most;
+    if (pairs >= 16)
+      write_padded<From, 16, kStream>(panel);
+    else if (pairs >= 8)
+      write_padded<From, 8, kStream>(panel);
+    else if (pairs >= 5)
+      write_padded<From, 5, kStream>(panel);
+    else if (pairs == 4)
+      write_padded<From, 4, kStream>(panel);
+    else if (pairs == 3)
+      write_padded<From, 3, kStream>(panel);
+    else if (pairs == 2)
+      write_padded<From, 2, kStream>(panel);
+    else
+      write_padded<From, 1, kStream>(panel);
+  }
+
+  template <class From, TilePanelFn RowTable::*kBelow>
+  static void write_box(const TilePanel& panel) noexcept {
+    if (panel.row.stored_channels == 16)
+      PanelRows<Isa>::write_of_16<From>(panel);
+    else
+      (avx2_rows().*kBelow)(panel);
   }
 
   /// Any panel of contiguous channels.
   template <class From, TilePanelFn RowTable::*kBelow>
   static void write(const TilePanel& panel) noexcept {
     const TileRow& row = panel.row;
-    if (row.stored_channels == 16) {
-      const bool packed = row.pixel_stride_bytes == row.channels * From::kBytes;
-      if (panel.runs != 1 || !packed || 2 * row.channels > kValues<From>)
-        PanelRows<Isa>::write_of_16<From>(panel);
-      else if (panel.stream && places_of(panel) % Isa::kStreamAlignment == 0)
-        write_padded<From, true>(panel);
-      else
-        write_padded<From, false>(panel);
-    } else if (panel.stream) {
-      (avx2_rows().*kBelow)(panel);
-    } else if (row.stored_channels == row.channels && row.channels <= kCompactChannels) {
-      write_compact<From>(panel);
-    } else {
+    const bool padded = row.stored_channels == 16 && panel.runs == 1 &&
+                        row.pixel_stride_bytes == row.channels * From::kBytes &&
+                        2 * row.channels <= kValues<From>;
+    if (padded && panel.stream && places_of(panel) % Isa::kStreamAlignment == 0)
+      write_padded<From, true>(panel);
+    else if (padded)
+      write_padded<From, false>(panel);
+    else if (row.stored_channels == 16 || panel.stream)
+      write_each_box(panel, write_box<From, kBelow>);
+    else if (row.stored_channels == row.channels && row.channels <= kCompactChannels)
+      write_each_box(panel, write_compact<From>);
+    else
       write_wide<From>(panel);
-    }
   }
 };
 

@@ -53,6 +53,16 @@ struct Avx512VbmiWideWriters {
     return Isa::convert_some(type, _mm512_maskz_loadu_epi16(mask, src), mask);
   }
 
+  /// The same of up to sixteen values.
+  static __m512i load_16(F32& type, const std::byte* src, std::uint64_t values) noexcept {
+    return load(type, src, values);
+  }
+  template <class From>
+  static __m512i load_16(From& type, const std::byte* src, std::uint64_t values) noexcept {
+    const __m256i some = _mm256_maskz_loadu_epi16(static_cast<__mmask16>(values), src);
+    return Isa::convert_some(type, _mm512_castsi256_si512(some), static_cast<__mmask32>(values));
+  }
+
   /// Bytes at `index` of the first 32 values, or those in `values`: values from the sixteenth on
   /// are in a second vector of Float32, and `of_second` marks their bytes.
   static __m512i place(F32& type, const std::byte* src, __m512i index,
@@ -78,6 +88,28 @@ struct Avx512VbmiWideWriters {
   static __m512i place_some(From& type, const std::byte* src, __m512i index,
                             std::uint64_t /*of_second*/, std::uint64_t values) noexcept {
     return _mm512_permutexvar_epi8(index, load(type, src, values));
+  }
+
+  /// Asks for the line that is written some pixels after the one at `to`.
+  [[gnu::always_inline]] static inline void prefetch_line(const std::byte* to) noexcept {
+    __builtin_prefetch(to + 1024, 1);
+  }
+
+  /// Bytes at `index` of up to sixteen values of two pixels each.
+  static __m512i place_rests(F32& type, const std::byte* first, const std::byte* second,
+                             __m512i index, std::uint64_t values) noexcept {
+    return _mm512_mask_permutexvar_epi8(_mm512_permutexvar_epi8(index, load(type, first, values)),
+                                        0xffffffff00000000U, index, load(type, second, values));
+  }
+  template <class From>
+  static __m512i place_rests(From& type, const std::byte* first, const std::byte* second,
+                             __m512i index, std::uint64_t values) noexcept {
+    const auto mask = static_cast<__mmask16>(values);
+    const __m512i both =
+        _mm512_inserti64x4(_mm512_castsi256_si512(_mm256_maskz_loadu_epi16(mask, first)),
+                           _mm256_maskz_loadu_epi16(mask, second), 1);
+    return _mm512_permutexvar_epi8(
+        index, Isa::convert_some(type, both, static_cast<__mmask32>(values * 0x10001U)));
   }
 
   // Wide: 32 channels of a pixel are 32 low and 32 high bytes.
@@ -106,29 +138,75 @@ struct Avx512VbmiWideWriters {
                        __m512i index) noexcept {
     const __m512i first = place(type, src, index, kUpperValues);
     const __m512i second = place(type, src + 32 * From::kBytes, index, kUpperValues);
-    Isa::store_256(low, _mm512_castsi512_si256(first));
-    Isa::store_256(low + 32, _mm512_castsi512_si256(second));
-    Isa::store_256(high, _mm512_extracti64x4_epi64(first, 1));
-    Isa::store_256(high + 32, _mm512_extracti64x4_epi64(second, 1));
+    prefetch_line(low);
+    prefetch_line(high);
+    _mm512_storeu_si512(low, _mm512_inserti64x4(first, _mm512_castsi512_si256(second), 1));
+    _mm512_storeu_si512(high, _mm512_shuffle_i64x2(first, second, 0xee));
   }
 
-  /// 65 to 80 channels of 80 stored ones. Planes come as blocks of 16 bytes, 0 to 3 the low ones of
-  /// 64 channels and so on; the pixel is put together from them, in stores that follow each other.
+  // 65 to 80 channels of 80 stored ones: two pixels are five cache lines. Planes are put together from
+  // blocks of 16 bytes; those of the second 32 channels come high ones first and those of the rest as low
+  // and high ones of either pixel, so that each line is one shuffle.
+
   template <class From>
-  static void write_eighty(From& type, const std::byte* src, std::byte* dst, std::uint64_t rest,
-                           __m512i index) noexcept {
-    const __m512i first = place(type, src, index, kUpperValues);
-    const __m512i second = place(type, src + 32 * From::kBytes, index, kUpperValues);
-    const __m512i third = _mm512_permutexvar_epi8(index, load(type, src + 64 * From::kBytes, rest));
-    const __m512i low = _mm512_set_epi64(11, 10, 9, 8, 3, 2, 1, 0);
-    _mm512_storeu_si512(dst, _mm512_permutex2var_epi64(first, low, second));
-    // The last low block, then three high ones.
-    const __m512i blocks = _mm512_set_epi64(13, 12, 7, 6, 5, 4, 1, 0);
-    const __m512i high = _mm512_permutex2var_epi64(first, blocks, second);
-    _mm512_storeu_si512(dst + 64, _mm512_mask_mov_epi64(high, 0x03, third));
-    const __m512i ends = _mm512_set_epi64(0, 0, 0, 0, 13, 12, 7, 6);
-    Isa::store_256(dst + 128,
-                   _mm512_castsi512_si256(_mm512_permutex2var_epi64(second, ends, third)));
+  static constexpr Bytes kHighFirstIndex = [] {
+    Bytes index{};
+    for (std::uint8_t i = 0; i < 64; ++i)
+      index.at[i] = kWideIndex<From>.at[(i + 32) % 64];
+    return index;
+  }();
+  template <class From>
+  static constexpr Bytes kRestIndex = [] {
+    Bytes index{};
+    for (std::uint8_t i = 0; i < 64; ++i)
+      index.at[i] = static_cast<std::uint8_t>(byte_of<From>(i % 16 + i / 32 * 16) + i / 16 % 2);
+    return index;
+  }();
+
+  template <class From> struct EightyPlaces {
+    __m512i first = kWideIndex<From>.load();
+    __m512i second = kHighFirstIndex<From>.load();
+    __m512i rest = kRestIndex<From>.load();
+  };
+
+  template <class From>
+  [[gnu::always_inline]] static inline void
+  write_two_eighties(From& type, const std::byte* src, std::int64_t stride, std::byte* dst,
+                     std::uint64_t rest, const EightyPlaces<From>& places) noexcept {
+    const std::byte* next = src + stride;
+    const __m512i rests =
+        place_rests(type, src + 64 * From::kBytes, next + 64 * From::kBytes, places.rest, rest);
+    const __m512i first = place(type, src, places.first, kUpperValues);
+    const __m512i second = place(type, src + 32 * From::kBytes, places.second, kUpperValues);
+    prefetch_line(dst); // no loop: compilers take one over prefetches for empty
+    prefetch_line(dst + 64);
+    prefetch_line(dst + 128);
+    prefetch_line(dst + 192);
+    prefetch_line(dst + 256);
+    _mm512_storeu_si512(dst, _mm512_mask_mov_epi64(first, 0xf0, second));
+    _mm512_storeu_si512(dst + 64, _mm512_mask_alignr_epi64(rests, 0xfc, second, first, 2));
+    const __m512i third = place(type, next, places.first, kUpperValues);
+    const __m512i fourth = place(type, next + 32 * From::kBytes, places.second, kUpperValues);
+    _mm512_storeu_si512(dst + 128, _mm512_mask_shuffle_i64x2(rests, 0xf3, second, third, 0x41));
+    _mm512_storeu_si512(dst + 192, _mm512_mask_shuffle_i64x2(rests, 0xcf, fourth, third, 0x8e));
+    _mm512_storeu_si512(dst + 256, _mm512_mask_alignr_epi64(rests, 0x3f, fourth, third, 6));
+  }
+
+  template <class From>
+  [[gnu::always_inline]] static inline void
+  write_eighty(From& type, const std::byte* src, std::byte* dst, std::uint64_t rest,
+               const EightyPlaces<From>& places) noexcept {
+    const __m512i last =
+        _mm512_permutexvar_epi8(places.rest, load_16(type, src + 64 * From::kBytes, rest));
+    const __m512i first = place(type, src, places.first, kUpperValues);
+    const __m512i second = place(type, src + 32 * From::kBytes, places.second, kUpperValues);
+    prefetch_line(dst);
+    prefetch_line(dst + 64);
+    prefetch_line(dst + 128);
+    _mm512_storeu_si512(dst, _mm512_mask_mov_epi64(first, 0xf0, second));
+    _mm512_storeu_si512(dst + 64, _mm512_mask_alignr_epi64(last, 0xfc, second, first, 2));
+    Isa::store_256(dst + 128, _mm512_castsi512_si256(
+                                  _mm512_mask_shuffle_i64x2(last, 0xf3, second, second, 0x41)));
   }
 
   /// The channels of a run as the loop over pixels needs them.
@@ -141,18 +219,12 @@ struct Avx512VbmiWideWriters {
     std::int64_t runs;
     std::int64_t run_linear_bytes;
     std::int64_t run_tile_bytes;
-    std::int64_t pixel_linear_bytes;
-    std::int64_t pixel_tile_bytes;
   };
 
   template <Rest kRest, class From>
   [[gnu::always_inline]] static inline void write_pixel(From& type, const WideRun& run,
                                                         const std::byte* src, std::byte* dst,
                                                         __m512i index) noexcept {
-    if constexpr (kRest == Rest::Eighty) {
-      write_eighty(type, src, dst, run.rest_values, index);
-      return;
-    }
     const std::int64_t stored = run.stored;
     const std::byte* from = src;
     std::byte* to = dst;
@@ -176,39 +248,96 @@ struct Avx512VbmiWideWriters {
     }
   }
 
-  /// Some pixels; false if they have to be written again.
+  /// Pixels that follow each other, in rows: along W and H or the other way around.
+  struct WideGrid {
+    const std::byte* src;
+    std::byte* dst;
+    std::int64_t rows;
+    std::int64_t row_linear_bytes;
+    std::int64_t row_tile_bytes;
+    std::int64_t pixels;
+    std::int64_t pixel_linear_bytes;
+    std::int64_t pixel_tile_bytes;
+  };
+
+  /// False if they have to be written again. A loop over a single run is left out: it would take as
+  /// long as the work on a pixel.
   template <Rest kRest, class From>
-  [[gnu::always_inline]] static inline bool
-  try_pixels(From& type, const WideRun& run, const std::byte* src, std::byte* dst,
-             std::int64_t pixels, __m512i index) noexcept {
-    for (; pixels != 0; --pixels) {
-      const std::byte* from = src;
-      std::byte* to = dst;
-      for (std::int64_t left = run.runs; left != 0; --left) {
-        write_pixel<kRest>(type, run, from, to, index);
-        from += run.run_linear_bytes;
-        to += run.run_tile_bytes;
+  [[gnu::always_inline]] static inline bool try_grid(From& type, const WideRun& run,
+                                                     const WideGrid& grid) noexcept {
+    const std::byte* row_src = grid.src;
+    std::byte* row_dst = grid.dst;
+    const bool single_run = run.runs == 1;
+    if constexpr (kRest == Rest::Eighty) {
+      // Pairs of pixels, then what is left of all rows: the two in one loop cost moves between registers.
+      const EightyPlaces<From> places;
+      const std::int64_t twos = single_run && grid.pixel_tile_bytes == 160 ? grid.pixels / 2 : 0;
+      if (twos != 0) {
+        for (std::int64_t row = grid.rows; row != 0; --row) {
+          const std::byte* src = row_src;
+          std::byte* dst = row_dst;
+          for (std::int64_t two = twos; two != 0; --two) {
+            write_two_eighties(type, src, grid.pixel_linear_bytes, dst, run.rest_values, places);
+            src += 2 * grid.pixel_linear_bytes;
+            dst += 320;
+          }
+          row_src += grid.row_linear_bytes;
+          row_dst += grid.row_tile_bytes;
+        }
       }
-      src += run.pixel_linear_bytes;
-      dst += run.pixel_tile_bytes;
+      const std::int64_t left = grid.pixels - 2 * twos;
+      if (left != 0) {
+        row_src = grid.src + 2 * twos * grid.pixel_linear_bytes;
+        row_dst = grid.dst + twos * 320;
+        for (std::int64_t row = grid.rows; row != 0; --row) {
+          const std::byte* src = row_src;
+          std::byte* dst = row_dst;
+          for (std::int64_t pixel = left; pixel != 0; --pixel) {
+            for (std::int64_t next = 0; next < run.runs; ++next)
+              write_eighty(type, src + next * run.run_linear_bytes, dst + next * run.run_tile_bytes,
+                           run.rest_values, places);
+            src += grid.pixel_linear_bytes;
+            dst += grid.pixel_tile_bytes;
+          }
+          row_src += grid.row_linear_bytes;
+          row_dst += grid.row_tile_bytes;
+        }
+      }
+    } else {
+      const __m512i index = kWideIndex<From>.load();
+      for (std::int64_t row = grid.rows; row != 0; --row) {
+        const std::byte* src = row_src;
+        std::byte* dst = row_dst;
+        for (std::int64_t pixel = grid.pixels; pixel != 0; --pixel) {
+          if (single_run)
+            write_pixel<kRest>(type, run, src, dst, index);
+          else
+            for (std::int64_t next = 0; next < run.runs; ++next)
+              write_pixel<kRest>(type, run, src + next * run.run_linear_bytes,
+                                 dst + next * run.run_tile_bytes, index);
+          src += grid.pixel_linear_bytes;
+          dst += grid.pixel_tile_bytes;
+        }
+        row_src += grid.row_linear_bytes;
+        row_dst += grid.row_tile_bytes;
+      }
     }
     return PanelRows<Isa>::was_right(type);
   }
 
   template <class From, Rest kRest>
-  [[gnu::noinline]] static void write_other_pixels(const WideRun& run, const std::byte* src,
-                                                   std::byte* dst, std::int64_t pixels) noexcept {
+  [[gnu::noinline]] static void write_other_grid(const WideRun& run,
+                                                 const WideGrid& grid) noexcept {
     From type{};
-    static_cast<void>(try_pixels<kRest>(type, run, src, dst, pixels, kWideIndex<From>.load()));
+    static_cast<void>(try_grid<kRest>(type, run, grid));
   }
 
   /// Runs of equal numbers of channels.
   template <class From, Rest kRest> static void write_wide_runs(const TilePanel& panel) noexcept {
-    constexpr std::int64_t kMostPixels = 8; ///< at once where they may have to be written again
-    constexpr bool kAssumes = requires { typename From::Other; };
     const TileRow row = panel.row;
     const std::int64_t whole = row.channels / 32 * 32;
-    const bool columns = walks_columns(row.pixels, panel.segments);
+    const bool columns =
+        kRest == Rest::Eighty ? row.pixels == 1 : walks_columns(row.pixels, panel.segments);
     const WideRun run{row.channels / 64,
                       row.channels % 64 >= 32,
                       kRest == Rest::Overlap ? row.channels - 32 : whole,
@@ -216,32 +345,53 @@ struct Avx512VbmiWideWriters {
                       row.stored_channels,
                       panel.runs,
                       row.channels * From::kBytes,
-                      panel.run_tile_bytes,
-                      columns ? panel.segment_linear_bytes : row.pixel_stride_bytes,
-                      columns ? panel.segment_tile_bytes : 2 * row.stored_channels};
-    const std::int64_t all_pixels = columns ? panel.segments : row.pixels;
-    const std::int64_t linear_bytes = columns ? row.pixel_stride_bytes : panel.segment_linear_bytes;
-    const std::int64_t tile_bytes = columns ? 2 * row.stored_channels : panel.segment_tile_bytes;
-    const __m512i index = kWideIndex<From>.load();
-    const std::byte* segment_src = row.src;
-    std::byte* segment_dst = row.dst;
+                      panel.run_tile_bytes};
+    const WideGrid lines{row.src,
+                         row.dst,
+                         panel.segments,
+                         panel.segment_linear_bytes,
+                         panel.segment_tile_bytes,
+                         row.pixels,
+                         row.pixel_stride_bytes,
+                         2 * row.stored_channels};
+    const WideGrid grid = columns ? WideGrid{lines.src,
+                                             lines.dst,
+                                             lines.pixels,
+                                             lines.pixel_linear_bytes,
+                                             lines.pixel_tile_bytes,
+                                             lines.rows,
+                                             lines.row_linear_bytes,
+                                             lines.row_tile_bytes}
+                                  : lines;
     From type{};
-    for (std::int64_t outer = columns ? row.pixels : panel.segments; outer != 0; --outer) {
-      const std::byte* src = segment_src;
-      std::byte* dst = segment_dst;
-      if constexpr (kAssumes) {
-        for (std::int64_t left = all_pixels; left > 0; left -= kMostPixels) {
-          const std::int64_t pixels = left < kMostPixels ? left : kMostPixels;
-          if (!try_pixels<kRest>(type, run, src, dst, pixels, index))
-            write_other_pixels<typename From::Other, kRest>(run, src, dst, pixels);
-          src += pixels * run.pixel_linear_bytes;
-          dst += pixels * run.pixel_tile_bytes;
-        }
-      } else {
-        try_pixels<kRest>(type, run, src, dst, all_pixels, index);
+    WideGrid box = grid;
+    for (std::int64_t left = panel.boxes; left != 0; --left) {
+      if constexpr (requires { typename From::Other; })
+        try_blocks<From, kRest>(type, run, box);
+      else
+        static_cast<void>(try_grid<kRest>(type, run, box));
+      box.src += panel.box_linear_bytes;
+      box.dst += panel.box_tile_bytes;
+    }
+  }
+
+  /// In blocks that are few enough to write them again.
+  template <class From, Rest kRest>
+  [[gnu::always_inline]] static inline void try_blocks(From& type, const WideRun& run,
+                                                       const WideGrid& grid) noexcept {
+    constexpr std::int64_t kMostPixels = 8;
+    const std::int64_t pixels = grid.pixels < kMostPixels ? grid.pixels : kMostPixels;
+    const std::int64_t rows = kMostPixels / pixels;
+    WideGrid block = grid;
+    for (std::int64_t row = 0; row < grid.rows; row += rows) {
+      block.rows = grid.rows - row < rows ? grid.rows - row : rows;
+      for (std::int64_t pixel = 0; pixel < grid.pixels; pixel += pixels) {
+        block.pixels = grid.pixels - pixel < pixels ? grid.pixels - pixel : pixels;
+        block.src = grid.src + row * grid.row_linear_bytes + pixel * grid.pixel_linear_bytes;
+        block.dst = grid.dst + row * grid.row_tile_bytes + pixel * grid.pixel_tile_bytes;
+        if (!try_grid<kRest>(type, run, block))
+          write_other_grid<typename From::Other, kRest>(run, block);
       }
-      segment_src += linear_bytes;
-      segment_dst += tile_bytes;
     }
   }
 
@@ -249,10 +399,10 @@ struct Avx512VbmiWideWriters {
     const std::int64_t rest = panel.row.channels % 32;
     if (rest == 0)
       write_wide_runs<From, Rest::None>(panel);
-    else if (panel.row.stored_channels == panel.row.channels)
-      write_wide_runs<From, Rest::Overlap>(panel);
     else if (rest <= 16 && panel.row.stored_channels == 80)
       write_wide_runs<From, Rest::Eighty>(panel);
+    else if (panel.row.stored_channels == panel.row.channels)
+      write_wide_runs<From, Rest::Overlap>(panel);
     else if (rest <= 16)
       write_wide_runs<From, Rest::Half>(panel);
     else
