@@ -26,6 +26,8 @@ struct Flight {
   GstPtr<GstMemory>
       staged_destination;     ///< where the output buffer itself cannot be given to the device
   std::uint64_t begun_ns = 0; ///< CLOCK_MONOTONIC
+  std::uint64_t held_ns =
+      0; ///< that it waited for a place among the jobs in flight, or on the device
 };
 
 /// A queue between the streaming thread, which adds, and the task, which waits for jobs and pushes. Buffers and events

@@ -11,18 +11,27 @@
 
 namespace simaai::gst {
 
+/// One job, when it has ended.
+struct JobNotice {
+  const char* device =
+      nullptr; ///< interned: URI of a device, or name of the backend that ran on the host
+  runtime::JobTimes
+      times; ///< CLOCK_MONOTONIC; a device that does not say when it worked leaves started_ns at zero
+  std::uint64_t held_ns =
+      0; ///< that the buffer's thread waited because no more jobs may be on their way
+};
+static_assert(sizeof(JobNotice) == 48 || sizeof(void*) != 8, "device, four times, held");
+
 /// What a tracer leaves behind for the op elements. It lives until the process ends.
 struct JobObserver {
   std::uint64_t bytes = sizeof(JobObserver); ///< observers of another size are not called
   void* data = nullptr;
-  /// The thread that is about to push `output` from `element` calls it once for each job that wrote to it. `device` is interned:
-  /// the URI of a device, or the name of the backend that ran on the host. Times are of CLOCK_MONOTONIC; a device that does not
-  /// say when it worked leaves started_ns at zero. Neither keeps anything nor waits.
-  void (*observe)(void* data, GstElement* element, GstBuffer* output, const char* device,
-                  const runtime::JobTimes* times) noexcept = nullptr;
+  /// The thread that is about to push `output` from `element` calls it once for each job that wrote to it. It neither keeps
+  /// anything nor waits.
+  void (*observe)(void* data, GstElement* element, GstBuffer* output,
+                  const JobNotice* notice) noexcept = nullptr;
 };
 static_assert(sizeof(JobObserver) == 24 || sizeof(void*) != 8, "bytes, data, observe");
-static_assert(sizeof(runtime::JobTimes) == 32, "four times of 8 bytes");
 
 inline GQuark job_observer_quark() noexcept {
   return g_quark_from_static_string("simaai-job-observer");

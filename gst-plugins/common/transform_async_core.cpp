@@ -26,9 +26,11 @@ bool TransformCore::is_asynchronous() const noexcept {
 }
 
 GstFlowReturn TransformCore::take_off(GstPtr<GstBuffer> input) {
+  const GstClockTime came = gst_util_get_timestamp();
   GstFlowReturn flow = flights_.reserve(async_depth_);
   if (flow != GST_FLOW_OK)
     return flow;
+  const std::uint64_t held = gst_util_get_timestamp() - came;
   GstBuffer* made = nullptr;
   flow =
       GST_BASE_TRANSFORM_GET_CLASS(element_)->prepare_output_buffer(element_, input.get(), &made);
@@ -41,6 +43,7 @@ GstFlowReturn TransformCore::take_off(GstPtr<GstBuffer> input) {
   if (std::exchange(gap_, false))
     GST_BUFFER_FLAG_SET(output.get(), GST_BUFFER_FLAG_DISCONT);
   Flight flight;
+  flight.held_ns = held;
   flow = launch(0, input.get(), output.get(), runtime::AfterSubmit::Anything, flight);
   if (flow == GST_FLOW_OK)
     flights_.add(std::move(flight), std::move(input), std::move(output));

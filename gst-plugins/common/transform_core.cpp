@@ -316,14 +316,17 @@ bool TransformCore::fit_output(GstBuffer* output) {
 }
 
 void TransformCore::count_frame(const PortNeeds& needs, std::uint64_t begun_ns,
-                                const runtime::JobTimes& times, GstBuffer* output) {
+                                const runtime::JobTimes& times, GstBuffer* output,
+                                std::uint64_t held_ns) {
   add(frames_, 1);
   add(bytes_in_, needs.input.bytes);
   add(bytes_out_, needs.output.bytes);
   processing_.record(times.retired_ns - begun_ns);
   jobs_.record(GST_BUFFER_PTS(output), times);
-  if (observer_ != nullptr)
-    observer_->observe(observer_->data, element(), output, observed_device_, &times);
+  if (observer_ == nullptr)
+    return;
+  const JobNotice notice{observed_device_, times, held_ns};
+  observer_->observe(observer_->data, element(), output, &notice);
 }
 
 GstFlowReturn TransformCore::transform(GstBuffer* input, GstBuffer* output) {

@@ -133,10 +133,9 @@ private:
   /// A flight without a destination is one that failed: `flow` says how.
   [[nodiscard]] GstFlowReturn launch(std::size_t slot, GstBuffer* input, GstBuffer* output,
                                      runtime::AfterSubmit next, Flight& flight);
-  [[nodiscard]] std::variant<runtime::Job, runtime::Error> submit(std::size_t slot,
-                                                                  const FdRange& source,
-                                                                  const FdRange& destination,
-                                                                  runtime::AfterSubmit next);
+  [[nodiscard]] std::variant<runtime::Job, runtime::Error>
+  submit(std::size_t slot, const FdRange& source, const FdRange& destination,
+         runtime::AfterSubmit next, Flight& flight);
   GstFlowReturn land(Flight& flight) noexcept override;
   [[nodiscard]] GstFlowReturn run_on_device(std::size_t slot, GstBuffer* input, GstBuffer* output);
   [[nodiscard]] GstMemory* stage_memory(StagedMemories& kept, const char* port, FdResult why,
@@ -149,7 +148,7 @@ private:
   void announce_latency(std::uint64_t taken_ns);
   [[nodiscard]] bool fit_output(GstBuffer* output);
   void count_frame(const PortNeeds& needs, std::uint64_t begun_ns, const runtime::JobTimes& times,
-                   GstBuffer* output);
+                   GstBuffer* output, std::uint64_t held_ns = 0);
   void report_job(std::size_t slot, const runtime::Error& error);
   [[nodiscard]] GstStructure* stats() const;
 

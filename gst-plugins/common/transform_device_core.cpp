@@ -175,10 +175,9 @@ void TransformCore::report_job(std::size_t slot, const runtime::Error& error) {
 }
 
 /// Submits; while others fill the device, tries again for as long as a job may take.
-std::variant<runtime::Job, runtime::Error> TransformCore::submit(std::size_t slot,
-                                                                 const FdRange& source,
-                                                                 const FdRange& destination,
-                                                                 runtime::AfterSubmit next) {
+std::variant<runtime::Job, runtime::Error>
+TransformCore::submit(std::size_t slot, const FdRange& source, const FdRange& destination,
+                      runtime::AfterSubmit next, Flight& flight) {
   const auto deadline = std::chrono::steady_clock::now() + job_timeout_;
   while (true) {
     auto submitted = device_->submit(slot, source, destination, next);
@@ -186,7 +185,9 @@ std::variant<runtime::Job, runtime::Error> TransformCore::submit(std::size_t slo
     if (error == nullptr || error->code != runtime::ErrorCode::QueueFull || cancelled_ ||
         std::chrono::steady_clock::now() >= deadline)
       return submitted;
+    const std::uint64_t refused = now_ns();
     flights_.wait_for_change(kRetry);
+    flight.held_ns += now_ns() - refused;
   }
 }
 
@@ -220,7 +221,7 @@ GstFlowReturn TransformCore::launch(std::size_t slot, GstBuffer* input, GstBuffe
   }
   if (!destination)
     return GST_FLOW_ERROR;
-  auto submitted = submit(slot, *source, *destination, next);
+  auto submitted = submit(slot, *source, *destination, next, flight);
   if (const auto* error = std::get_if<runtime::Error>(&submitted)) {
     if (cancelled_)
       return GST_FLOW_FLUSHING;
@@ -249,7 +250,7 @@ GstFlowReturn TransformCore::land(Flight& flight) noexcept {
   runtime::JobTimes times = flight.job.times();
   if (times.retired_ns == 0) // nothing to do
     times = {flight.begun_ns, flight.begun_ns, flight.begun_ns, flight.begun_ns};
-  count_frame(needs, flight.begun_ns, times, flight.output);
+  count_frame(needs, flight.begun_ns, times, flight.output, flight.held_ns);
   announce_latency(times.retired_ns - flight.begun_ns);
   return GST_FLOW_OK;
 }

@@ -72,4 +72,13 @@ std::uint64_t time_without_jobs(std::span<const Job> jobs, std::uint64_t begin_n
   return without_ns;
 }
 
+std::uint64_t thread_time(std::span<const Job> jobs, std::uint64_t begin_ns,
+                          std::uint64_t end_ns) noexcept {
+  const std::uint64_t without_ns = time_without_jobs(jobs, begin_ns, end_ns);
+  std::uint64_t held_ns = 0;
+  for (const Job& job : jobs)
+    held_ns += job.held_ns;
+  return without_ns - std::min(held_ns, without_ns);
+}
+
 } // namespace simaai::latency

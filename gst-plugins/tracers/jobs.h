@@ -16,6 +16,8 @@ struct Job {
   std::uint64_t started_ns = 0;
   std::uint64_t done_ns = 0;
   std::uint64_t retired_ns = 0;
+  std::uint64_t held_ns =
+      0; ///< before it was submitted, its thread waited so long for leave to do so
 };
 
 /// Jobs of one buffer. A moment belongs to one part: to the device while any job runs, else to the queue while any job waits
@@ -34,6 +36,10 @@ inline constexpr std::size_t kMostJobs = 16; ///< of a buffer
 /// How much of the time from `begin_ns` to `end_ns` no job was on its way.
 [[nodiscard]] std::uint64_t time_without_jobs(std::span<const Job> jobs, std::uint64_t begin_ns,
                                               std::uint64_t end_ns) noexcept;
+
+/// How long a thread worked that was in the element from `begin_ns` to `end_ns`: neither held nor with a job on its way.
+[[nodiscard]] std::uint64_t thread_time(std::span<const Job> jobs, std::uint64_t begin_ns,
+                                        std::uint64_t end_ns) noexcept;
 
 /// Jobs of the buffer that this thread is about to push.
 class PendingJobs {

@@ -175,10 +175,10 @@ FrameTag Recorder::account(CallStack& stack, std::uint64_t now_ns, Pad& source, 
     return tag;
   const std::uint64_t residence = since(match.entry.entered_ns, now_ns);
   std::uint64_t known = spent(stack, now_ns, *match.pad, match.entry);
-  // The thread that brought the frame works from its entering on; while a job is on its way, it waits for it.
+  // The thread that brought the frame works from its entering on; while a job is on its way, or may not be, it waits.
   if (!jobs.empty())
     known = parts_of(jobs).sum() +
-            time_without_jobs(jobs, match.entry.entered_ns, match.entry.entered_ns + known);
+            thread_time(jobs, match.entry.entered_ns, match.entry.entered_ns + known);
   const std::uint64_t waiting = since(std::min(residence, known), residence);
   figures.residence->record(residence, access);
   figures.waiting->record(waiting, access);

@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <memory>
 #include <tuple>
 #include <utility>
 
 #include "common/gst_ptr.h"
 #include "environment.h"
 #include "frame_meta.h"
+#include "hand_over.h"
 
 namespace simaai::latency {
 
@@ -32,14 +32,14 @@ struct ThreadState {
 
 namespace {
 
-/// A pad's bindings: the current one, and the one of the run before, which a late reader may hold.
+/// What a pad is now; a thread that was late may still use the session of the run before. Under the mutex, but for
+/// the end of the pad.
 struct PadRecord {
-  std::atomic<const Binding*> current{nullptr};
-  std::unique_ptr<Binding> owned;
-  std::unique_ptr<Binding> previous;
+  Binding now;
+  Session* previous = nullptr;
 };
 
-/// An element of a session. Read and written under the mutex.
+/// An element of a session. Under the mutex.
 struct ElementRecord {
   Session* session = nullptr;
   Element* element = nullptr;
@@ -58,10 +58,9 @@ GQuark session_quark() noexcept {
   return quark;
 }
 
-void release(std::unique_ptr<Binding>& binding) noexcept {
-  if (binding && binding->session != nullptr)
-    binding->session->unref();
-  binding.reset();
+void release(Session* session) noexcept {
+  if (session != nullptr)
+    session->unref();
 }
 
 /// Counts what makes remembered links untrue: pads that are linked, unlinked or freed, runs that end.
@@ -69,14 +68,16 @@ std::atomic<std::uint64_t> link_epoch{1};
 
 void free_pad_record(gpointer data) noexcept {
   auto* record = static_cast<PadRecord*>(data);
+  take_over(record);
   link_epoch.fetch_add(1, std::memory_order_release); // another pad may get the address
-  release(record->owned);
+  release(record->now.session);
   release(record->previous);
   delete record;
 }
 
 void free_element_record(gpointer data) noexcept {
   auto* record = static_cast<ElementRecord*>(data);
+  take_over(record);
   record->session->unref();
   delete record;
 }
@@ -122,16 +123,6 @@ const char* factory_name(GstElement* element) noexcept {
   return factory != nullptr ? GST_OBJECT_NAME(factory) : G_OBJECT_TYPE_NAME(element);
 }
 
-/// Null for a pad that was not seen before, or not in this run.
-const Binding* known_binding(GstPad* pad) noexcept {
-  auto* record = static_cast<PadRecord*>(g_object_get_qdata(G_OBJECT(pad), pad_quark()));
-  const Binding* binding =
-      record != nullptr ? record->current.load(std::memory_order_acquire) : nullptr;
-  const bool current =
-      binding != nullptr && (binding->session == nullptr || !binding->session->closed());
-  return current ? binding : nullptr;
-}
-
 } // namespace
 
 FrameTag Tracing::pass(ThreadState& thread, std::uint64_t now_ns, const Link& link,
@@ -173,37 +164,23 @@ const Link& Tracing::link_of(ThreadState& thread, GstPad* pad) {
 }
 
 /// What changes meanwhile comes with a later epoch. The session lives as long as the pad's binding, the pads with it.
+/// What changes meanwhile comes with a later epoch. The session lives as long as the pad's binding, the pads with it.
 void Tracing::look_up(Link& link, GstPad* pad) {
   link.epoch = link_epoch.load(std::memory_order_acquire);
   link.pad = pad;
-  const Binding& own = binding_of(pad);
+  const Binding own = binding_of(pad);
   const Binding peer = peer_of(pad, own.session);
-  link.session = own.session;
-  link.from = GST_PAD_IS_SRC(pad) ? own.pad : peer.pad;
-  link.to = GST_PAD_IS_SRC(pad) ? peer.pad : own.pad;
-  if (peer.session == nullptr && GST_PAD_IS_SINK(pad))
-    link.session = nullptr;
+  const bool is_source = GST_PAD_IS_SRC(pad);
+  link.session = is_source || peer.session != nullptr ? own.session : nullptr;
+  link.from = is_source ? own.pad : peer.pad;
+  link.to = is_source ? peer.pad : own.pad;
 }
 
 void Tracing::relinked() noexcept { link_epoch.fetch_add(1, std::memory_order_release); }
 
-/// A reference would be taken and released through two more trace points of GStreamer: where the
-/// peer is known already, the lock that keeps it linked serves. Its session lives as long as that
-/// of `from`, being the same.
 Binding Tracing::peer_of(GstPad* pad, const Session* session) {
-  Binding binding;
-  bool known = true;
-  GST_OBJECT_LOCK(pad);
-  if (GstPad* peer = GST_PAD_PEER(pad)) {
-    const Binding* found = known_binding(peer);
-    known = found != nullptr;
-    binding = known ? *found : Binding{};
-  }
-  GST_OBJECT_UNLOCK(pad);
-  if (!known) {
-    const gst::GstPtr<GstPad> peer(gst_pad_get_peer(pad));
-    binding = peer ? binding_of(peer.get()) : Binding{};
-  }
+  const gst::GstPtr<GstPad> peer(gst_pad_get_peer(pad));
+  const Binding binding = peer ? binding_of(peer.get()) : Binding{};
   return binding.session == session ? binding : Binding{};
 }
 
@@ -258,7 +235,7 @@ void Tracing::event(std::uint64_t now_ns, GstPad* pad, GstEvent* event) {
   if (GST_EVENT_TYPE(event) == GST_EVENT_SEGMENT)
     note_segment(pad, event);
   if (GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_STOP) {
-    const Binding& binding = binding_of(pad);
+    const Binding binding = binding_of(pad);
     if (binding.session != nullptr)
       binding.session->recorder().flushed();
   }
@@ -279,8 +256,8 @@ void Tracing::note_clock(std::uint64_t now_ns) noexcept {
   }
 }
 
-void Tracing::observe(GstBuffer* output, const char* device,
-                      const runtime::JobTimes& times) noexcept {
+void Tracing::observe(GstBuffer* output, const gst::JobNotice& notice) noexcept {
+  const runtime::JobTimes& times = notice.times;
   const std::uint64_t offset = get(clock_offset_ns_);
   const auto pointer = reinterpret_cast<std::uintptr_t>(output);
   PendingJobs& jobs = thread_state().stack.jobs;
@@ -295,30 +272,26 @@ void Tracing::observe(GstBuffer* output, const char* device,
   };
   job.started_ns = seen(times.started_ns, job.submitted_ns);
   job.done_ns = seen(times.done_ns, job.started_ns);
-  jobs.add(pointer, device, job);
+  job.held_ns = notice.held_ns;
+  jobs.add(pointer, notice.device, job);
 }
 
-const Binding& Tracing::binding_of(GstPad* pad) {
-  const Binding* known = known_binding(pad);
-  return known != nullptr ? *known : bind(pad);
-}
-
-const Binding& Tracing::bind(GstPad* pad) {
+Binding Tracing::binding_of(GstPad* pad) {
   const std::lock_guard lock(mutex_);
   auto* record = static_cast<PadRecord*>(g_object_get_qdata(G_OBJECT(pad), pad_quark()));
-  if (record != nullptr && (record->owned->session == nullptr || !record->owned->session->closed()))
-    return *record->owned; // another thread was faster
-  auto made = std::make_unique<Binding>(make_binding(pad));
+  if (record != nullptr && (record->now.session == nullptr || !record->now.session->closed()))
+    return record->now;
   const bool fresh = record == nullptr;
   if (fresh)
     record = new PadRecord;
   release(record->previous);
-  record->previous = std::move(record->owned);
-  record->owned = std::move(made);
-  record->current.store(record->owned.get(), std::memory_order_release);
+  record->previous = record->now.session;
+  record->now = make_binding(pad);
+  const Binding binding = record->now;
+  hand_over(record);
   if (fresh)
     g_object_set_qdata_full(G_OBJECT(pad), pad_quark(), record, free_pad_record);
-  return *record->owned;
+  return binding;
 }
 
 Binding Tracing::make_binding(GstPad* pad) {
@@ -345,6 +318,7 @@ Binding Tracing::make_binding(GstPad* pad) {
     record = new ElementRecord{&session, session.recorder().add_element(GST_OBJECT_NAME(element),
                                                                         factory_name(element),
                                                                         ends_streams(element))};
+    hand_over(record);
     g_object_set_qdata_full(G_OBJECT(element), element_quark(), record, free_element_record);
   }
   binding.pad =
@@ -372,6 +346,7 @@ Session* Tracing::open_session(GstElement* element) {
 
 void Tracing::changing_state(std::uint64_t now_ns, GstElement* element, GstStateChange change) {
   note_clock(now_ns);
+  const std::lock_guard lock(mutex_);
   Session* session = open_session(element);
   if (session == nullptr)
     return;
@@ -384,7 +359,13 @@ void Tracing::changing_state(std::uint64_t now_ns, GstElement* element, GstState
 }
 
 void Tracing::changed_state(GstElement* element, GstStateChange change) {
-  Session* session = change == GST_STATE_CHANGE_READY_TO_NULL ? open_session(element) : nullptr;
+  if (change != GST_STATE_CHANGE_READY_TO_NULL)
+    return;
+  Session* session = nullptr;
+  {
+    const std::lock_guard lock(mutex_);
+    session = open_session(element);
+  }
   if (session != nullptr)
     finish(*session);
 }
@@ -437,9 +418,9 @@ void Tracing::set_receiver(const Settings& settings, std::function<void(const Re
 
 Tracing::Tracing() {
   observer_.data = this;
-  observer_.observe = [](void* data, GstElement* /*element*/, GstBuffer* output, const char* device,
-                         const runtime::JobTimes* times) noexcept {
-    static_cast<Tracing*>(data)->observe(output, device, *times);
+  observer_.observe = [](void* data, GstElement* /*element*/, GstBuffer* output,
+                         const gst::JobNotice* notice) noexcept {
+    static_cast<Tracing*>(data)->observe(output, *notice);
   };
   gst::set_job_observer(&observer_);
 }

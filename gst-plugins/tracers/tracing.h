@@ -15,7 +15,7 @@
 
 namespace simaai::latency {
 
-/// What a GstPad is to the accounting. Immutable; `pad` is null for ghost pads and their inner
+/// What a GstPad is to the accounting; `pad` is null for ghost pads and their inner
 /// halves, which only hand on; both are null for pads without an element.
 struct Binding {
   Session* session = nullptr; // one reference
@@ -61,11 +61,9 @@ private:
   /// From the memory of this thread; otherwise it is looked up.
   const Link& link_of(ThreadState& thread, GstPad* pad);
   void look_up(Link& link, GstPad* pad);
-  /// The binding of a pad; no lock but for a pad that is seen for the first time in a run.
-  [[nodiscard]] const Binding& binding_of(GstPad* pad);
+  [[nodiscard]] Binding binding_of(GstPad* pad);
   /// What `pad` is linked to; empty where that belongs to another session.
   Binding peer_of(GstPad* pad, const Session* session);
-  const Binding& bind(GstPad* pad);
   Binding make_binding(GstPad* pad);
   Session& session_of(GstObject* toplevel);
   static Session* open_session(GstElement* element);
@@ -74,12 +72,12 @@ private:
                        GstBuffer* buffer, bool timed);
   void note_segment(GstPad* pad, GstEvent* event);
   void note_clock(std::uint64_t now_ns) noexcept;
-  void observe(GstBuffer* output, const char* device, const runtime::JobTimes& times) noexcept;
+  void observe(GstBuffer* output, const gst::JobNotice& notice) noexcept;
 
   gst::JobObserver observer_;
   /// CLOCK_MONOTONIC less the time that hooks are told, which begins with GStreamer.
   Word clock_offset_ns_{~std::uint64_t{0}};
-  std::mutex mutex_; // bindings, sessions and settings; never held on a hot path
+  std::mutex mutex_; // bindings, sessions and settings; taken where a link is looked up
   Settings settings_;
   Outputs outputs_;
   std::function<void(const Report&)> receiver_;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // What a tracer learns of jobs: each one once, on the thread that pushes its output, before it does.
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <thread>
@@ -16,6 +17,7 @@
 namespace {
 
 using namespace simaai::test;
+using simaai::gst::JobNotice;
 using simaai::gst::JobObserver;
 using simaai::runtime::Completion;
 using simaai::runtime::JobOutcome;
@@ -27,6 +29,7 @@ struct Seen {
   GstBuffer* output;
   std::string device;
   JobTimes times;
+  std::uint64_t held_ns;
   std::thread::id thread;
 };
 
@@ -35,10 +38,10 @@ class Observing {
 public:
   Observing() {
     observer_.data = this;
-    observer_.observe = [](void* data, GstElement* element, GstBuffer* output, const char* device,
-                           const JobTimes* times) noexcept {
-      static_cast<Observing*>(data)->seen.push_back(
-          {element, output, device, *times, std::this_thread::get_id()});
+    observer_.observe = [](void* data, GstElement* element, GstBuffer* output,
+                           const JobNotice* notice) noexcept {
+      static_cast<Observing*>(data)->seen.push_back({element, output, notice->device, notice->times,
+                                                     notice->held_ns, std::this_thread::get_id()});
     };
     simaai::gst::set_job_observer(&observer_);
   }
@@ -64,6 +67,7 @@ TEST(JobObserver, OnTheHostTheJobIsTheCall) {
   EXPECT_EQ(seen.output, output.get());
   EXPECT_EQ(seen.device, "a65");
   EXPECT_EQ(seen.thread, std::this_thread::get_id());
+  EXPECT_EQ(seen.held_ns, 0U);
   EXPECT_EQ(seen.times.submitted_ns, seen.times.started_ns);
   EXPECT_LT(seen.times.started_ns, seen.times.done_ns);
   EXPECT_EQ(seen.times.done_ns, seen.times.retired_ns);
@@ -98,6 +102,39 @@ TEST(JobObserver, OnADeviceTheTimesAreThoseOfTheDevice) {
     EXPECT_GT(seen.times.submitted_ns, 0U);
     EXPECT_GE(seen.times.retired_ns, seen.times.submitted_ns);
   }
+}
+
+// Nothing says when a thread has begun to wait: it is given more time until it was long enough.
+TEST(JobObserver, WaitingForAPlaceIsNoWork) {
+  FakeDevice fake("observer-held");
+  Observing observing;
+  ElementHarness harness("simaaicast", {{"backend", "ev74"},
+                                        {"device", fake.uri().c_str()},
+                                        {"async-depth", "2"},
+                                        {"job-timeout", "60000"}});
+  ASSERT_TRUE(harness.send_caps(caps_of(kInput)));
+  const auto push = [&] { return harness.push(fd_buffer(Sample().input)); };
+  for (std::uint64_t i = 0; i < 2; ++i)
+    ASSERT_EQ(push(), GST_FLOW_OK);
+  constexpr std::chrono::milliseconds kEnough{2};
+  std::chrono::milliseconds pause{4};
+  bool held = false;
+  std::size_t done = 0;
+  const auto finish_one = [&] {
+    fake.complete(fake.submitted().at(done).job);
+    EXPECT_TRUE(simaai::gst::GstPtr<GstBuffer>(gst_harness_pull(harness.get())));
+    held = held || std::chrono::nanoseconds(observing.seen.at(done).held_ns) >= kEnough;
+    ++done;
+  };
+  for (int round = 0; round < 12 && !held; ++round, pause *= 2) {
+    std::thread upstream([&] { EXPECT_EQ(push(), GST_FLOW_OK); });
+    std::this_thread::sleep_for(pause);
+    finish_one();
+    upstream.join();
+  }
+  while (done < fake.submitted().size())
+    finish_one();
+  EXPECT_TRUE(held);
 }
 
 TEST(JobObserver, OfAnotherSizeIsLeftAlone) {

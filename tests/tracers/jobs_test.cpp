@@ -47,7 +47,7 @@ TEST(LatencyJobs, PartsOfAnyJobsAreThoseOfACount) {
       if (below(3) == 0) // parts of no length, and jobs that lie apart
         times = {times[0], times[0], times[0] + below(20), times[0] + 20};
       std::sort(times.begin(), times.end());
-      job = {times[0], times[1], times[2], times[3]};
+      job = {times[0], times[1], times[2], times[3], 0};
     }
     const std::uint64_t begin = below(200);
     const std::uint64_t end = begin + below(200);
@@ -96,10 +96,23 @@ TEST(LatencyJobs, InFlightWhileTheThreadIsGone) {
   }
 }
 
+TEST(LatencyJobs, AThreadThatMayNotSubmitYetWaits) {
+  for (const std::uint64_t held : {25U, 500U}) {
+    Line line;
+    const FrameTag tag = line.push(1000, line.src, line.in, plain());
+    line.back(1050);
+    line.stack.jobs.add(kOutput, "model:", {1040, 1060, 1070, 1080, held});
+    line.push(1100, line.out, line.end, tagged(tag, kNoTimestamp, kOutput));
+    const ElementReport cast = line.cast();
+    EXPECT_EQ(cast.waiting->max, 100U - 40 - (held < 40 ? 40 - held : 0));
+    EXPECT_EQ(cast.jobs->queued->max, 20U) << "it was not submitted";
+  }
+}
+
 TEST(LatencyJobs, AThreadThatWaitsForItsJobDoesNotWaitTwice) {
   Line line;
   const FrameTag tag = line.push(1000, line.src, line.in, plain());
-  line.stack.jobs.add(kOutput, "unix:/run/ev74", {1030, 1200, 1300, 1390});
+  line.stack.jobs.add(kOutput, "unix:/run/ev74", {1030, 1200, 1300, 1390, 0});
   line.push(1400, line.out, line.end, tagged(tag, kNoTimestamp, kOutput));
   const ElementReport cast = line.cast();
   EXPECT_EQ(cast.residence->max, 400U);

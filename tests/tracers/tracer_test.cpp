@@ -297,7 +297,8 @@ TEST(LatencyTracer, JobsThatAnElementNames) {
                const gst::JobObserver* observer = gst::job_observer();
                const std::uint64_t now = gst_util_get_timestamp();
                const runtime::JobTimes times{now, now + 1000, now + 251'000, now + 252'500};
-               observer->observe(observer->data, element, buffer.get(), "test:", &times);
+               const gst::JobNotice notice{"test:", times, 0};
+               observer->observe(observer->data, element, buffer.get(), &notice);
                while (gst_util_get_timestamp() < times.retired_ns) {
                }
                return gst_pad_push(source, buffer.release());
