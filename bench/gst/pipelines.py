@@ -1,10 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Whole pipelines under simaai-latency: a line for each, and its JSON and page in the output folder.
+"""Whole pipelines under simaai-latency: a line for each, its JSON and page, and pipelines.json with all lines.
+
+Pictures of 640x640 and 1080p through CastTess and DetessCast, and the six heads of a detector, on the host CPU, on the model
+in the process and behind the server, with one, two and four buffers on the way.
 
 usage: pipelines.py --build BUILD [--output FOLDER] [--samples N] [--repeat N] [FILTER]
 """
 import argparse
+import html
 import json
 import os
 import pathlib
@@ -13,28 +17,70 @@ import sys
 import tempfile
 import time
 
+SHAPES = pathlib.Path(__file__).resolve().parents[2] / "tests/data/shapes.tsv"
+HEADS = [f"yolov8_{kind}_p{level}_bf16" for level in (3, 4, 5) for kind in ("box", "class")]
+PARTS = ("thread", "queued", "working", "retirement", "waiting")
 
-def tensor_stages(width, height, options=""):
-    """The stages of the demo on pictures of one size; enough of them for the warm-up and the samples."""
+
+def picture(width, height, options, between=""):
+    """The stages of the demo; the source is never the limit for long, so that what is on its way fills up."""
     return (f"videotestsrc ! video/x-raw,format=RGB,width={width},height={height} ! simaaivideototensor name=totensor "
-            f"! application/vnd.simaai.tensor,dtype=float32 ! simaaicasttess name=casttess {options} "
+            f"! application/vnd.simaai.tensor,dtype=float32 ! simaaicasttess name=casttess {options} {between}"
             f"! simaaidetesscast name=detesscast {options} ! simaaitensortovideo name=tovideo ! fakesink name=screen")
 
 
+def head_caps():
+    """Caps and bytes of the heads."""
+    rows = [line.split("\t") for line in SHAPES.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
+    for name, shape, axes, tile, dtype, layout, storage, size in rows:
+        if name in HEADS:
+            fields = f"dtype={dtype},shape=<{shape}>,layout={layout},tile-shape=<{tile}>"
+            if layout == "mla-tiled":
+                fields += f",tile-axes=<{axes}>,channel-storage={storage}"
+            yield name.removesuffix("_bf16"), f"application/vnd.simaai.tensor,{fields}", int(size)
+
+
+def detector(options):
+    """One buffer of random bytes is every head's tensor: each branch reads as much as its shape needs."""
+    heads = list(head_caps())
+    assert len(heads) == len(HEADS)
+    text = (f"fakesrc name=detector sizetype=fixed filltype=random sizemax={max(size for _, _, size in heads)} "
+            "! application/octet-stream ! tee name=heads")
+    for name, caps, _ in heads:
+        text += (f" heads. ! queue name=queue_{name} max-size-buffers=2 ! capssetter join=false replace=true caps={caps} "
+                 f"! simaaidetesscast name={name} {options} ! fakesink name=sink_{name} async=false")
+    return text
+
+
 def pipelines(socket):
-    a65, model, server = "backend=a65", "backend=ev74 device=model:", f"backend=ev74 device=unix:{socket}"
-    return {
-        "demo-640": tensor_stages(640, 640, a65),
-        "demo-1080p": tensor_stages(1920, 1080, a65),
-        "demo-640-queues": tensor_stages(640, 640, a65).replace("! simaaidetesscast", "! queue name=between max-size-buffers=2 "
-                                                                "! simaaidetesscast"),
-        "ev74-model-160": tensor_stages(160, 160, model),
-        "ev74-server-160": tensor_stages(160, 160, server),
-        "a65-160": tensor_stages(160, 160, a65),
-    }
+    corpus = {"demo-640": lambda options: picture(640, 640, options),
+              "demo-1080p": lambda options: picture(1920, 1080, options),
+              "heads": detector}
+    result = {}
+    for name, make in corpus.items():
+        result[f"{name}-a65"] = make("backend=a65")
+        for device, uri in (("model", "model:"), ("server", f"unix:{socket}")):
+            for depth in (1, 2, 4):
+                result[f"{name}-{device}-{depth}"] = make(f"backend=ev74 device={uri} async-depth={depth}")
+    result["demo-640-a65-queue"] = picture(640, 640, "backend=a65", "! queue name=between max-size-buffers=2 ")
+    return result
+
+
+def parts_of(elements):
+    """Sums of the medians of the elements that name jobs, in the order of PARTS."""
+    sums = dict.fromkeys(PARTS, 0)
+    for element in elements:
+        if element["jobs"] and element["residence"]:
+            parts = {part: element["jobs"][part]["p50"] for part in ("queued", "working", "retirement")}
+            parts["waiting"] = element["waiting"]["p50"]
+            parts["thread"] = max(0, element["residence"]["p50"] - sum(parts.values()))
+            for part in PARTS:
+                sums[part] += parts[part]
+    return sums
 
 
 def run_one(tool, name, text, options, folder):
+    """The line of one pipeline as a dictionary, or the reason why there is none."""
     command = [tool, "--quiet", "--samples", str(options.samples), "--repeat", str(options.repeat),
                "--json", folder / f"{name}.json", "--html", folder / f"{name}.html", text]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -44,12 +90,48 @@ def run_one(tool, name, text, options, folder):
     total = max((path["latency"] for path in report["paths"]), key=lambda latency: latency["p50"])
     stages = [(element["residence"]["p50"], element["name"]) for element in report["elements"] if element["residence"]]
     slowest = max(stages)
-    return (f"{total['p50'] / 1e6:9.3f} {total['p95'] / 1e6:9.3f} {total['max'] / 1e6:9.3f}  {slowest[1]} "
-            f"{slowest[0] / 1e6:.3f}")
+    return {"name": name, "p50": total["p50"], "p95": total["p95"], "max": total["max"], "slowest": slowest[1],
+            "slowest_p50": slowest[0], **parts_of(report["elements"])}
+
+
+def write_index(folder, lines):
+    columns = ("p50", "p95", "max", *PARTS)
+    rows = "".join(f"<tr><td><a href='{html.escape(line['name'])}.html'>{html.escape(line['name'])}</a>"
+                   + "".join(f"<td>{line[column] / 1e6:.3f}" for column in columns) + f"<td>{html.escape(line['slowest'])}"
+                   for line in lines)
+    (folder / "index.html").write_text(
+        "<!DOCTYPE html><meta charset=utf-8><meta name=viewport content='width=device-width'><meta name=color-scheme "
+        "content='light dark'><title>Pipelines</title><style>body{font:14px system-ui,sans-serif;overflow-x:auto}td,th"
+        "{padding:3px 9px;text-align:right}td:first-child{text-align:left}</style><h1>Pipelines</h1><p>Source to sink and "
+        "medians of the parts of the op elements, in ms.<table><tr><th>" + "".join(f"<th>{column}" for column in columns)
+        + "<th>slowest stage" + rows + "</table>\n", encoding="utf-8")
+    (folder / "pipelines.json").write_text(json.dumps({"unit": "ns", "pipelines": lines}, indent=1) + "\n", encoding="utf-8")
+
+
+def run_all(options, folder, socket):
+    """False where one failed."""
+    print(f"{'medians in ms':<20} {'p50':>9} {'p95':>9} {'max':>9} | " + " ".join(f"{part:>10}" for part in PARTS)
+          + " | slowest stage")
+    lines = []
+    failed = False
+    for name, text in pipelines(socket).items():
+        if options.filter not in name:
+            continue
+        line = run_one(options.build / "gst-plugins/tools/latency/simaai-latency", name, text, options, folder)
+        if isinstance(line, str):
+            failed = True
+            print(f"{name:<20} {line}", flush=True)
+            continue
+        lines.append(line)
+        print(f"{name:<20} " + " ".join(f"{line[key] / 1e6:9.3f}" for key in ("p50", "p95", "max")) + " | "
+              + " ".join(f"{line[part] / 1e6:10.3f}" for part in PARTS)
+              + f" | {line['slowest']} {line['slowest_p50'] / 1e6:.3f}", flush=True)
+    write_index(folder, lines)
+    return bool(lines) and not failed
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=pathlib.Path, required=True)
     parser.add_argument("--output", type=pathlib.Path)
     parser.add_argument("--samples", type=int, default=100)
@@ -59,24 +141,18 @@ def main():
     folder = options.output or options.build / "pipelines"
     folder.mkdir(parents=True, exist_ok=True)
     os.environ["GST_PLUGIN_PATH"] = str(options.build / "gst-plugins")
-    failed = False
     with tempfile.TemporaryDirectory() as place:
         socket = pathlib.Path(place) / "ev74"
         server = subprocess.Popen([options.build / "firmware/model/server/simaai-ev74d", socket])
         try:
             while not socket.exists() and server.poll() is None:
                 time.sleep(0.01)
-            print(f"{'source to sink, ms':<20} {'p50':>9} {'p95':>9} {'max':>9}  slowest stage, p50 ms")
-            for name, text in pipelines(socket).items():
-                if options.filter in name:
-                    result = run_one(options.build / "gst-plugins/tools/latency/simaai-latency", name, text, options, folder)
-                    failed = failed or result.startswith("failed")
-                    print(f"{name:<20} {result}", flush=True)
+            good = run_all(options, folder, socket)
         finally:
             server.terminate()
             server.wait()
     print(f"JSON and pages: {folder}")
-    sys.exit(failed)
+    sys.exit(not good)
 
 
 if __name__ == "__main__":

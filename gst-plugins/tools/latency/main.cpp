@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // simaai-latency: where do the milliseconds go?
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <unistd.h>
@@ -22,6 +24,8 @@ namespace {
 
 constexpr int kFailed = 1;
 constexpr int kCheckFailed = 3;
+constexpr std::chrono::seconds kPatience{3};
+constexpr std::chrono::milliseconds kRetry{10};
 
 int fail(const std::string& text) {
   std::fprintf(stderr, "simaai-latency: %s\n", text.c_str());
@@ -79,10 +83,24 @@ struct Series {
   }
 };
 
+/// A run. A device that the run before used may not be free at once: jobs that a stop left behind retire when they
+/// end, cameras close late. So a later run may fail for a while before any data flow.
+Measured measure_when_free(Tracing& tracing, const Options& options, const std::string& text,
+                           const std::string& label, bool first) {
+  const auto deadline = std::chrono::steady_clock::now() + kPatience;
+  for (;;) {
+    Measured measured = measure(tracing, text, measure_options(options, label));
+    if (measured.error.empty() || measured.flowed || first ||
+        std::chrono::steady_clock::now() >= deadline)
+      return measured;
+    std::this_thread::sleep_for(kRetry);
+  }
+}
+
 /// One run; the reason where it cannot be used. An interrupted one ends the series and is used.
 std::string run_once(Tracing& tracing, const Options& options, const std::string& text,
-                     const std::string& label, Series& series, bool& interrupted) {
-  Measured measured = measure(tracing, text, measure_options(options, label));
+                     const std::string& label, bool first, Series& series, bool& interrupted) {
+  Measured measured = measure_when_free(tracing, options, text, label, first);
   interrupted = measured.interrupted;
   if (!measured.error.empty())
     return measured.error;
@@ -151,9 +169,9 @@ int run_pipelines(const Options& options) {
     if (is_other && options.compare.empty())
       continue;
     const std::string label = options.repeats > 1 ? std::to_string(round + 1) + " " : "";
-    const std::string error =
-        run_once(tracing, options, is_other ? options.compare : options.pipeline, label,
-                 is_other ? other : first, interrupted);
+    const std::string error = run_once(
+        tracing, options, is_other ? options.compare : options.pipeline, label,
+        first.reports.empty() && other.reports.empty(), is_other ? other : first, interrupted);
     if (!error.empty())
       return fail(error);
   }

@@ -146,6 +146,7 @@ Measured measure(Tracing& tracing, const std::string& text, const MeasureOptions
   pipeline.reset();
   configure(tracing, settings_for(options), [](const Report& /*report*/) {});
   run.result.report.text = text;
+  run.result.flowed = reported;
   if (run.result.error.empty() && !reported)
     run.result.error = "no buffer was pushed";
   return run.result;

@@ -22,6 +22,7 @@ struct Measured {
   Report report;
   std::string error; ///< the pipeline failed; empty where it did not
   bool interrupted = false;
+  bool flowed = false; ///< a buffer was pushed
   double seconds = 0;
 };
 
