@@ -17,17 +17,28 @@
 
 namespace simaai::gst {
 
-/// A job that was submitted for a pair of buffers, which belong to somebody else.
-struct Flight {
-  std::size_t slot = 0; ///< of the plan
-  GstBuffer* input = nullptr;
-  GstBuffer* output = nullptr;
+/// The job of one tensor.
+struct FlightLeg {
   runtime::Job job; ///< an empty one: there is nothing to wait for
   GstPtr<GstMemory>
-      staged_destination;     ///< where the output buffer itself cannot be given to the device
-  std::uint64_t begun_ns = 0; ///< CLOCK_MONOTONIC
+      staged_destination;  ///< where the output buffer itself cannot be given to the device
+  runtime::JobTimes times; ///< when the job has ended
+};
+
+/// Jobs that were submitted for a pair of buffers, which belong to somebody else: one for each tensor.
+struct Flight {
+  GstBuffer* input = nullptr;
+  GstBuffer* output = nullptr;
+  FlightLeg first;
+  std::vector<FlightLeg> others; ///< of the further tensors of a set
+  std::size_t settled = 0;       ///< legs whose jobs have ended and were given back
+  std::uint64_t begun_ns = 0;    ///< CLOCK_MONOTONIC
   std::uint64_t held_ns =
       0; ///< that it waited for a place among the jobs in flight, or on the device
+
+  [[nodiscard]] FlightLeg& leg(std::size_t slot) noexcept {
+    return slot == 0 ? first : others[slot - 1];
+  }
 };
 
 /// A queue between the streaming thread, which adds, and the task, which waits for jobs and pushes. Buffers and events
@@ -44,7 +55,7 @@ public:
     virtual ~Owner() = default;
     Owner(const Owner&) = delete;
     Owner& operator=(const Owner&) = delete;
-    /// Waits for the job and completes the output. Called by the task.
+    /// Waits for the jobs and completes the output. Called by the task.
     virtual GstFlowReturn land(Flight& flight) noexcept = 0;
   };
 

@@ -13,19 +13,25 @@ namespace {
 constexpr std::size_t kBlockAlignment = 64;
 
 template <class Copy>
-bool walk(GstBuffer* buffer, std::size_t bytes, GstMapFlags flags, Copy copy) noexcept {
+bool walk(GstBuffer* buffer, std::uint64_t start, std::size_t bytes, GstMapFlags flags,
+          Copy copy) noexcept {
   std::size_t done = 0;
   const guint count = gst_buffer_n_memory(buffer);
   for (guint i = 0; i < count && done < bytes; ++i) {
     GstMemory* const memory = gst_buffer_peek_memory(buffer, i);
+    if (start >= memory->size) {
+      start -= memory->size;
+      continue;
+    }
     if (!has_its_bytes(memory))
       return false;
     const MapGuard map(memory, flags);
     if (!map)
       return false;
-    const std::size_t part = std::min(map.size(), bytes - done);
-    copy(map.data(), done, part);
+    const std::size_t part = std::min<std::size_t>(map.size() - start, bytes - done);
+    copy(map.data() + start, done, part);
     done += part;
+    start = 0;
   }
   return done == bytes;
 }
@@ -61,37 +67,58 @@ const char* bind_result_text(BindResult result) noexcept {
   return "unknown";
 }
 
-BufferBinding::BufferBinding(GstBuffer* buffer, const kernels::ops::PortRequirement& needs,
-                             GstMapFlags flags) noexcept {
-  if (needs.bytes == 0)
-    return;
-  GstMemory* memory = gst_buffer_peek_memory(buffer, 0);
-  if (memory->size < needs.bytes) {
-    result_ = BindResult::SeveralMemories;
-    return;
-  }
-  if (!has_its_bytes(memory)) {
-    result_ = BindResult::MapFailed;
-    return;
-  }
-  map_.emplace(memory, flags);
-  if (!*map_)
-    result_ = BindResult::MapFailed;
-  else if (reinterpret_cast<std::uintptr_t>(map_->data()) % needs.alignment != 0)
-    result_ = BindResult::Misaligned;
-  if (result_ != BindResult::InPlace)
-    map_.reset();
+void PortBinding::release() noexcept {
+  map_.reset();
+  mapped_ = nullptr;
 }
 
-bool gather(GstBuffer* buffer, std::byte* into, std::size_t bytes) noexcept {
-  return walk(buffer, bytes, GST_MAP_READ,
+bool PortBinding::map(GstMemory* memory) noexcept {
+  if (mapped_ == memory)
+    return true;
+  release();
+  if (!has_its_bytes(memory))
+    return false;
+  map_.emplace(memory, flags_);
+  if (!*map_) {
+    map_.reset();
+    return false;
+  }
+  mapped_ = memory;
+  return true;
+}
+
+void PortBinding::bind(std::size_t tensor) noexcept {
+  const auto& needs = layout_.needs(tensor);
+  result_ = BindResult::InPlace;
+  data_ = nullptr;
+  capacity_ = 0;
+  if (needs.bytes == 0)
+    return;
+  const TensorPlace place = layout_.locate(buffer_, tensor);
+  if (place.memory == nullptr) {
+    result_ = BindResult::SeveralMemories;
+  } else if (!map(place.memory)) {
+    result_ = BindResult::MapFailed;
+  } else {
+    data_ = map_->data() + place.offset_bytes;
+    capacity_ = map_->size() - place.offset_bytes;
+    if (reinterpret_cast<std::uintptr_t>(data_) % needs.alignment != 0)
+      result_ = BindResult::Misaligned;
+  }
+  if (needs_copy())
+    release(); // the copy maps for itself
+}
+
+bool gather(GstBuffer* buffer, std::uint64_t start, std::byte* into, std::size_t bytes) noexcept {
+  return walk(buffer, start, bytes, GST_MAP_READ,
               [into](const guint8* data, std::size_t offset, std::size_t part) {
                 std::memcpy(into + offset, data, part);
               });
 }
 
-bool scatter(GstBuffer* buffer, const std::byte* from, std::size_t bytes) noexcept {
-  return walk(buffer, bytes, GST_MAP_WRITE,
+bool scatter(GstBuffer* buffer, std::uint64_t start, const std::byte* from,
+             std::size_t bytes) noexcept {
+  return walk(buffer, start, bytes, GST_MAP_WRITE,
               [from](guint8* data, std::size_t offset, std::size_t part) {
                 std::memcpy(data, from + offset, part);
               });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Binds GstBuffers to kernel ports: one memory mapped in place, or an aligned staging block.
+// Binds GstBuffers to kernel ports: memories mapped in place, or an aligned staging block.
 #pragma once
 
 #include <cstddef>
@@ -10,9 +10,8 @@
 
 #include <gst/gst.h>
 
-#include <simaai/kernels/ops/plan.h>
-
 #include "gst_ptr.h"
+#include "port_layout.h"
 
 namespace simaai::gst {
 
@@ -42,28 +41,43 @@ enum class BindResult {
 /// Sentence part for messages: why a buffer needs a copy, or cannot be used.
 [[nodiscard]] const char* bind_result_text(BindResult result) noexcept;
 
-/// Maps the memory that holds all bytes of the port for the life of the binding. The caller has
-/// checked the size of the buffer; an empty port needs no memory.
-class BufferBinding {
+/// Maps the memories that hold the tensors of a port, one memory at a time: tensors that follow each other in a memory
+/// share the map. The caller has checked the size of the buffer; an empty tensor needs no memory.
+class PortBinding {
 public:
-  BufferBinding(GstBuffer* buffer, const kernels::ops::PortRequirement& needs,
-                GstMapFlags flags) noexcept;
+  PortBinding(GstBuffer* buffer, const PortLayout& layout, GstMapFlags flags) noexcept
+      : buffer_(buffer), layout_(layout), flags_(flags) {}
+
+  /// Goes on to a tensor, which data() and capacity() then describe.
+  void bind(std::size_t tensor) noexcept;
+  /// Ends the map.
+  void release() noexcept;
 
   [[nodiscard]] BindResult result() const noexcept { return result_; }
   [[nodiscard]] bool needs_copy() const noexcept {
     return result_ == BindResult::SeveralMemories || result_ == BindResult::Misaligned;
   }
-  [[nodiscard]] void* data() const noexcept { return map_ ? map_->data() : nullptr; }
-  [[nodiscard]] std::size_t capacity() const noexcept { return map_ ? map_->size() : 0; }
+  [[nodiscard]] void* data() const noexcept { return data_; }
+  [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
 
 private:
+  [[nodiscard]] bool map(GstMemory* memory) noexcept;
+
+  GstBuffer* const buffer_;
+  const PortLayout& layout_;
+  const GstMapFlags flags_;
+  GstMemory* mapped_ = nullptr;
   std::optional<MapGuard> map_;
+  guint8* data_ = nullptr;
+  std::size_t capacity_ = 0;
   BindResult result_ = BindResult::InPlace;
 };
 
-/// Copy between the memories of a buffer, in order and each mapped alone, and a flat block. False
-/// where a memory cannot be mapped or the buffer holds less than `bytes`.
-[[nodiscard]] bool gather(GstBuffer* buffer, std::byte* into, std::size_t bytes) noexcept;
-[[nodiscard]] bool scatter(GstBuffer* buffer, const std::byte* from, std::size_t bytes) noexcept;
+/// Copy between a flat block and the bytes from `start` on of the memories of a buffer, in order and each mapped alone.
+/// False where a memory cannot be mapped or the buffer ends before that.
+[[nodiscard]] bool gather(GstBuffer* buffer, std::uint64_t start, std::byte* into,
+                          std::size_t bytes) noexcept;
+[[nodiscard]] bool scatter(GstBuffer* buffer, std::uint64_t start, const std::byte* from,
+                           std::size_t bytes) noexcept;
 
 } // namespace simaai::gst

@@ -88,6 +88,21 @@ public:
                      gst_value_get_fraction_denominator(value));
   }
 
+  std::optional<std::int64_t> optional_bytes(const char* name) {
+    if (!has(name))
+      return std::nullopt;
+    constexpr const char* kExpected = "a gint64, bytes from 0";
+    const GValue* value = required(name, kExpected);
+    std::int64_t found = -1;
+    if (G_VALUE_HOLDS_INT(value))
+      found = g_value_get_int(value);
+    else if (G_VALUE_HOLDS_INT64(value))
+      found = g_value_get_int64(value);
+    if (found < 0)
+      wrong_type(name, kExpected, value);
+    return found;
+  }
+
   void wrong_type(const char* name, const char* expected, const GValue* value) {
     refuse(named(name) + " is " + quoted(value) + " of type " + G_VALUE_TYPE_NAME(value) +
            "; expected " + expected);
@@ -251,6 +266,7 @@ void read_optional(Reader& in, const GstStructure& structure, TensorInfo& info) 
   info.video_format = in.optional_text(field::kVideoFormat);
   info.pixel_aspect_ratio = in.optional_fraction(field::kPixelAspectRatio);
   info.colorimetry = in.optional_text(field::kColorimetry);
+  info.offset_bytes = in.optional_bytes(field::kOffset);
 }
 
 template <class Range>
@@ -346,6 +362,8 @@ GstStructure* to_structure(const TensorInfo& info) {
   set_text(structure, field::kVideoFormat, info.video_format);
   set_fraction(structure, field::kPixelAspectRatio, info.pixel_aspect_ratio);
   set_text(structure, field::kColorimetry, info.colorimetry);
+  if (info.offset_bytes)
+    gst_structure_set(structure, field::kOffset, G_TYPE_INT64, gint64{*info.offset_bytes}, nullptr);
   return structure;
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include <gst/gst.h>
 
@@ -17,6 +18,10 @@
 namespace simaai::gst {
 
 inline constexpr const char* kTensorCapsName = "application/vnd.simaai.tensor";
+inline constexpr const char* kTensorSetCapsName = "application/vnd.simaai.tensor-set";
+
+/// Most tensors a buffer can hold: GstBuffer merges memories beyond that number.
+inline constexpr std::size_t kMaxTensors = 16;
 
 /// Names of the caps fields.
 namespace field {
@@ -34,6 +39,8 @@ inline constexpr const char* kFramerate = "framerate";
 inline constexpr const char* kVideoFormat = "video-format";
 inline constexpr const char* kPixelAspectRatio = "pixel-aspect-ratio";
 inline constexpr const char* kColorimetry = "colorimetry";
+inline constexpr const char* kTensors = "tensors";
+inline constexpr const char* kOffset = "offset";
 } // namespace field
 
 /// Words of the layout field.
@@ -57,6 +64,14 @@ struct TensorInfo {
   std::optional<std::string> video_format;
   std::optional<std::pair<int, int>> pixel_aspect_ratio;
   std::optional<std::string> colorimetry;
+  /// In a set whose tensors share a memory: bytes from the start of the buffer.
+  std::optional<std::int64_t> offset_bytes;
+};
+
+/// The tensors of one buffer: a plain tensor, or a set of them.
+struct TensorSet {
+  bool is_set = false;
+  std::vector<TensorInfo> tensors; ///< 1 to kMaxTensors
 };
 
 /// Why caps could not be read: a sentence that names the field, what was expected and what was found.
@@ -70,6 +85,21 @@ struct CapsError {
 parse_tensor(const GstStructure& structure);
 /// The same for the first structure of fixed caps.
 [[nodiscard]] SIMAAI_GST_API std::variant<TensorInfo, CapsError> parse_tensor(const GstCaps& caps);
+
+/// True for caps of a set, by the name of the first structure.
+[[nodiscard]] SIMAAI_GST_API bool is_tensor_set(const GstCaps& caps) noexcept;
+/// The array `tensors` of a structure, or null with a reason: it has 1 to kMaxTensors structures.
+[[nodiscard]] SIMAAI_GST_API std::variant<const GValue*, CapsError>
+tensor_array(const GstStructure& structure);
+/// Reads fixed caps of either media type. On top of what parse_tensor() checks: the count of a set, and that all of its
+/// tensors have an offset, or none. Reasons name the tensor.
+[[nodiscard]] SIMAAI_GST_API std::variant<TensorSet, CapsError> parse_tensors(const GstCaps& caps);
+/// How messages call a tensor: nothing for a plain one, else "tensor 2 (scores): ".
+[[nodiscard]] SIMAAI_GST_API std::string tensor_prefix(const TensorSet& set, std::size_t index);
+
+/// Sets the array `tensors` of a structure.
+SIMAAI_GST_API void set_tensor_array(GstStructure* structure,
+                                     const std::vector<GstStructure*>& tensors);
 
 /// A fixed structure; strides of singleton axes are written in canonical (row-major) form. Transfer full.
 [[nodiscard]] SIMAAI_GST_API GstStructure* to_structure(const TensorInfo& info);

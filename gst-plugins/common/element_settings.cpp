@@ -136,6 +136,12 @@ void install_common_properties(GObjectClass* klass) {
                            "copying it and counting the copy in stats",
                            FALSE, kFlags));
   g_object_class_install_property(
+      klass, kPropSingleMemory,
+      g_param_spec_boolean("single-memory", "Single memory",
+                           "Put all tensors of a set into one memory, with an offset for each in "
+                           "the caps, instead of a memory each. Downstream caps win",
+                           FALSE, kFlags));
+  g_object_class_install_property(
       klass, kPropActiveBackend,
       g_param_spec_string("active-backend", "Active backend",
                           "Backend in use: a65 or ev74; null before the element is started",
@@ -218,6 +224,9 @@ bool set_setting(ElementSettings& settings, guint id, const GValue* value) noexc
   case kPropAsyncDepth:
     settings.async_depth = g_value_get_uint(value);
     return true;
+  case kPropSingleMemory:
+    settings.single_memory = g_value_get_boolean(value) != FALSE;
+    return true;
   default: // an id, not an enumerator: GObject passes any number
     return false;
   }
@@ -252,6 +261,9 @@ bool get_setting(const ElementSettings& settings, guint id, GValue* value) noexc
     return true;
   case kPropAsyncDepth:
     g_value_set_uint(value, settings.async_depth);
+    return true;
+  case kPropSingleMemory:
+    g_value_set_boolean(value, settings.single_memory);
     return true;
   default:
     return false;

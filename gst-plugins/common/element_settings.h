@@ -39,6 +39,7 @@ inline constexpr guint kPropStats = 8;
 inline constexpr guint kPropDevice = 9;
 inline constexpr guint kPropJobTimeout = 10;
 inline constexpr guint kPropAsyncDepth = 11;
+inline constexpr guint kPropSingleMemory = 12;
 
 /// Jobs of one element that may be in flight.
 inline constexpr guint kMostAsyncDepth = 16;
@@ -62,6 +63,7 @@ struct ElementSettings {
   std::string device;          ///< URI; empty: not set
   guint job_timeout_ms = 1000; ///< of one job
   guint async_depth = 1;       ///< jobs in flight; 1: the streaming thread waits
+  bool single_memory = false;  ///< tensors of a set in one memory
 
   [[nodiscard]] TileSettings tile() const noexcept;
   [[nodiscard]] OpParams params() const noexcept { return {channel_padding}; }
@@ -69,7 +71,7 @@ struct ElementSettings {
   [[nodiscard]] std::string problem() const;
 };
 
-/// Installs backend, device, job-timeout, async-depth, require-zero-copy, active-backend and stats.
+/// Installs backend, device, job-timeout, async-depth, require-zero-copy, single-memory, active-backend and stats.
 void install_common_properties(GObjectClass* klass);
 /// Installs the properties that this op has on top.
 void install_op_properties(GObjectClass* klass, const OpTraits& traits);

@@ -180,31 +180,36 @@ bool has_its_bytes(GstMemory* memory) noexcept {
   return object == nullptr || object->size_bytes >= end;
 }
 
-std::variant<FdRange, FdResult>
-fd_range(GstMemory* memory, const kernels::ops::PortRequirement& needs, bool writes) noexcept {
+std::variant<FdRange, FdResult> fd_range(GstMemory* memory, std::uint64_t offset_bytes,
+                                         std::uint64_t bytes, std::uint32_t alignment,
+                                         bool writes) noexcept {
   if (!gst_is_fd_memory(memory))
     return FdResult::NoDescriptor;
   FdRange range;
   range.memory = memory;
   range.fd = gst_fd_memory_get_fd(memory);
   // A shared part counts from the start of the object too.
-  range.offset_bytes = memory->offset;
-  range.length_bytes = memory->size;
+  range.offset_bytes = memory->offset + offset_bytes;
+  range.length_bytes = bytes;
   const auto object = object_of(memory, range.fd);
   if (!object || !suits(*object, writes))
     return FdResult::UnsuitableFd;
   range.object = *object;
-  if (range.offset_bytes % needs.alignment != 0)
+  if (range.offset_bytes % alignment != 0)
     return FdResult::Misaligned;
   return range;
 }
 
-std::variant<FdRange, FdResult>
-fd_range(GstBuffer* buffer, const kernels::ops::PortRequirement& needs, bool writes) noexcept {
-  GstMemory* memory = gst_buffer_peek_memory(buffer, 0);
-  if (memory->size < needs.bytes)
+std::variant<FdRange, FdResult> fd_range(GstBuffer* buffer, const PortLayout& layout,
+                                         std::size_t tensor, bool writes) noexcept {
+  const TensorPlace place = layout.locate(buffer, tensor);
+  if (place.memory == nullptr)
     return FdResult::SeveralMemories;
-  return fd_range(memory, needs, writes);
+  const auto& needs = layout.needs(tensor);
+  // Of a set no more than the tensor: its neighbours may be written at the same time.
+  const std::uint64_t bytes =
+      layout.count() > 1 ? needs.bytes : place.memory->size - place.offset_bytes;
+  return fd_range(place.memory, place.offset_bytes, bytes, needs.alignment, writes);
 }
 
 } // namespace simaai::gst

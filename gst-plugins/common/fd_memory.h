@@ -7,11 +7,11 @@
 
 #include <gst/gst.h>
 
-#include <simaai/kernels/ops/plan.h>
 #include <simaai/runtime/dma_buf.h>
 
 #include "export.h"
 #include "gst_ptr.h"
+#include "port_layout.h"
 
 G_BEGIN_DECLS
 #define GST_TYPE_SIMAAI_FD_ALLOCATOR (gst_simaai_fd_allocator_get_type())
@@ -61,11 +61,12 @@ struct FdRange {
 /// is killed. Objects that can be cut short may still become so afterwards.
 [[nodiscard]] SIMAAI_GST_API bool has_its_bytes(GstMemory* memory) noexcept;
 
-/// Looks for the port in the first memory of a buffer whose size was checked. Maps nothing.
+/// `bytes` from `offset` on in a memory, for a port of that alignment. Maps nothing.
 [[nodiscard]] SIMAAI_GST_API std::variant<FdRange, FdResult>
-fd_range(GstBuffer* buffer, const kernels::ops::PortRequirement& needs, bool writes) noexcept;
-/// The same of one memory.
+fd_range(GstMemory* memory, std::uint64_t offset_bytes, std::uint64_t bytes,
+         std::uint32_t alignment, bool writes) noexcept;
+/// Looks for a tensor in a buffer whose size was checked.
 [[nodiscard]] SIMAAI_GST_API std::variant<FdRange, FdResult>
-fd_range(GstMemory* memory, const kernels::ops::PortRequirement& needs, bool writes) noexcept;
+fd_range(GstBuffer* buffer, const PortLayout& layout, std::size_t tensor, bool writes) noexcept;
 
 } // namespace simaai::gst

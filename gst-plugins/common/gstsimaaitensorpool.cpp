@@ -3,21 +3,35 @@
 #include "gstsimaaitensorpool.h"
 
 #include <algorithm>
+#include <chrono>
 #include <condition_variable>
 #include <mutex>
 #include <new>
+#include <utility>
 #include <vector>
+
+#include "caps_spec.h"
+#include "port_layout.h"
 
 namespace simaai::gst {
 namespace {
+
+/// Buffers that wait for their memory; more come only where somebody keeps memories without their buffers.
+constexpr std::size_t kMostLent = 64;
+/// How often a pool at its limit looks whether their memory is back.
+constexpr std::chrono::milliseconds kLookAgain{1};
 
 /// State of one pool. `mutex` protects everything below it and is never held across a call into
 /// GStreamer that may take another lock.
 struct PoolState {
   std::mutex mutex;
   std::condition_variable returned;
-  std::vector<GstBuffer*> free; ///< owned; the last one is handed out next
-  guint max_buffers = 0;        ///< 0: no limit
+  std::vector<GstBuffer*> free;        ///< owned; the last one is handed out next
+  std::vector<GstBuffer*> lent;        ///< owned; somebody else still has memory of theirs
+  std::vector<std::uint64_t> memories; ///< bytes of each, where buffers have several
+  GstPtr<GstAllocator> allocator;
+  GstAllocationParams params{};
+  guint max_buffers = 0; ///< 0: no limit
   guint min_buffers = 0;
   guint size_bytes = 0;
   guint live = 0; ///< buffers that exist, free or handed out
@@ -54,6 +68,47 @@ GstBufferPoolClass* parent_class() noexcept {
   return GST_BUFFER_POOL_CLASS(gst_simaai_tensor_pool_parent_class);
 }
 
+/// Bytes of the memories of a buffer with these caps: of a set without offsets one for each tensor, where they add up to
+/// the size of the buffer. Empty: one memory.
+std::vector<std::uint64_t> memories_of(const GstCaps* caps, std::uint64_t size) {
+  if (caps == nullptr || !is_tensor_set(*caps))
+    return {};
+  const auto parsed = parse_tensors(*caps);
+  const auto* set = std::get_if<TensorSet>(&parsed);
+  if (set == nullptr)
+    return {};
+  const auto layout = PortLayout::create(*set);
+  const auto* found = std::get_if<PortLayout>(&layout);
+  if (found == nullptr || !found->wants_memories() || found->total_bytes() != size)
+    return {};
+  std::vector<std::uint64_t> memories;
+  for (std::size_t i = 0; i < found->count(); ++i)
+    memories.push_back(found->needs(i).bytes);
+  return memories;
+}
+
+/// An empty tensor has a memory too, so that the others can be told apart. It has no room at all: GStreamer would take that
+/// for room before the next memory.
+GstMemory* new_empty_memory() noexcept {
+  static char nothing;
+  return gst_memory_new_wrapped(static_cast<GstMemoryFlags>(0), &nothing, 0, 0, 0, nullptr,
+                                nullptr);
+}
+
+/// A buffer with a memory for each tensor; null where one cannot be allocated.
+GstPtr<GstBuffer> new_set(const PoolState& state) {
+  GstPtr<GstBuffer> buffer(gst_buffer_new());
+  for (const std::uint64_t bytes : state.memories) {
+    GstAllocationParams params = state.params;
+    GstMemory* memory = bytes != 0 ? gst_allocator_alloc(state.allocator.get(), bytes, &params)
+                                   : new_empty_memory();
+    if (memory == nullptr)
+      return nullptr;
+    gst_buffer_append_memory(buffer.get(), memory);
+  }
+  return buffer;
+}
+
 gboolean set_config(GstBufferPool* pool, GstStructure* config) noexcept {
   guint size = 0;
   guint min = 0;
@@ -62,21 +117,39 @@ gboolean set_config(GstBufferPool* pool, GstStructure* config) noexcept {
     return FALSE;
   if (!parent_class()->set_config(pool, config))
     return FALSE;
+  GstCaps* caps = nullptr;
+  gst_buffer_pool_config_get_params(config, &caps, nullptr, nullptr, nullptr);
+  std::vector<std::uint64_t> memories = memories_of(caps, size);
+  GstAllocator* allocator = nullptr;
+  GstAllocationParams params;
+  gst_allocation_params_init(&params);
+  gst_buffer_pool_config_get_allocator(config, &allocator, &params);
   PoolState& state = state_of(pool);
   const std::lock_guard lock(state.mutex);
+  state.memories = std::move(memories);
+  state.allocator.reset(allocator != nullptr ? GST_ALLOCATOR_CAST(gst_object_ref(allocator))
+                                             : nullptr);
+  state.params = params;
   state.size_bytes = size;
   state.min_buffers = min;
   state.max_buffers = max;
   // All the room that handing back can need is taken now, where a limit is known.
   state.free.reserve(std::max<std::size_t>(max, 64));
+  state.lent.reserve(kMostLent);
   return TRUE;
 }
 
 GstFlowReturn allocate(GstBufferPool* pool, GstBuffer** buffer) noexcept {
-  const GstFlowReturn flow = parent_class()->alloc_buffer(pool, buffer, nullptr);
+  PoolState& state = state_of(pool);
+  GstFlowReturn flow = GST_FLOW_OK;
+  if (state.memories.empty()) { // set by the configuration, which an active pool keeps
+    flow = parent_class()->alloc_buffer(pool, buffer, nullptr);
+  } else {
+    *buffer = new_set(state).release();
+    flow = *buffer != nullptr ? GST_FLOW_OK : GST_FLOW_ERROR;
+  }
   if (flow == GST_FLOW_OK)
     GST_BUFFER_FLAGS(*buffer) &= ~static_cast<guint>(GST_BUFFER_FLAG_TAG_MEMORY);
-  PoolState& state = state_of(pool);
   const std::lock_guard lock(state.mutex);
   if (flow == GST_FLOW_OK)
     ++state.allocations;
@@ -111,15 +184,29 @@ gboolean start(GstBufferPool* pool) noexcept {
 gboolean stop(GstBufferPool* pool) noexcept {
   PoolState& state = state_of(pool);
   const std::lock_guard lock(state.mutex);
-  for (GstBuffer* buffer : state.free)
-    gst_buffer_unref(buffer);
-  state.live -= static_cast<guint>(state.free.size());
-  state.free.clear();
+  for (std::vector<GstBuffer*>* kept : {&state.free, &state.lent}) {
+    for (GstBuffer* buffer : *kept)
+      gst_buffer_unref(buffer);
+    state.live -= static_cast<guint>(kept->size());
+    kept->clear();
+  }
   return TRUE;
 }
 
 /// What acquire does next: a buffer, permission to allocate one, or a reason to give up.
 enum class Turn { Reuse, Allocate, Flushing, Empty };
+
+/// Takes back a buffer whose memory nobody else has any more.
+GstBuffer* take_lent(PoolState& state) noexcept {
+  for (std::size_t i = state.lent.size(); i > 0; --i) {
+    GstBuffer* const buffer = state.lent[i - 1];
+    if (!gst_buffer_is_all_memory_writable(buffer))
+      continue;
+    state.lent.erase(state.lent.begin() + static_cast<std::ptrdiff_t>(i) - 1);
+    return buffer;
+  }
+  return nullptr;
+}
 
 Turn take_turn(PoolState& state, bool may_wait, GstBuffer** buffer) noexcept {
   std::unique_lock lock(state.mutex);
@@ -131,13 +218,20 @@ Turn take_turn(PoolState& state, bool may_wait, GstBuffer** buffer) noexcept {
       state.free.pop_back();
       return Turn::Reuse;
     }
+    *buffer = take_lent(state);
+    if (*buffer != nullptr)
+      return Turn::Reuse;
     if (state.max_buffers == 0 || state.live < state.max_buffers) {
       ++state.live;
       return Turn::Allocate;
     }
     if (!may_wait)
       return Turn::Empty;
-    state.returned.wait(lock);
+    // Nobody tells when memory that was lent is let go.
+    if (state.lent.empty())
+      state.returned.wait(lock);
+    else
+      state.returned.wait_for(lock, kLookAgain);
   }
 }
 
@@ -160,19 +254,24 @@ GstFlowReturn acquire(GstBufferPool* pool, GstBuffer** buffer,
 
 void release(GstBufferPool* pool, GstBuffer* buffer) noexcept {
   PoolState& state = state_of(pool);
-  // A buffer whose memory was replaced, resized or is still shared cannot be handed out again.
-  const bool reusable = !GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_TAG_MEMORY) &&
-                        gst_buffer_get_size(buffer) == state.size_bytes &&
-                        gst_buffer_is_all_memory_writable(buffer);
+  // A buffer whose memory was replaced or resized cannot be handed out again.
+  const bool intact = !GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_TAG_MEMORY) &&
+                      gst_buffer_get_size(buffer) == state.size_bytes;
+  const bool is_whole = intact && gst_buffer_is_all_memory_writable(buffer);
+  bool kept = is_whole;
   {
     const std::lock_guard lock(state.mutex);
-    if (reusable)
+    if (is_whole) {
       state.free.push_back(buffer);
-    else
+    } else if (intact && state.lent.size() < kMostLent) {
+      state.lent.push_back(buffer);
+      kept = true;
+    } else {
       --state.live;
+    }
   }
   state.returned.notify_one();
-  if (!reusable)
+  if (!kept)
     gst_buffer_unref(buffer);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Abstract base of the op elements: one tensor in, one tensor out, an OpAdapter in between.
+// Abstract base of the op elements: a tensor or a set in, the same out, an OpAdapter in between.
 #pragma once
 
 #include <gst/base/gstbasetransform.h>

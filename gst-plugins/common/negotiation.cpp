@@ -95,7 +95,8 @@ std::vector<DType> dtypes_across(const OpTraits& traits, bool from_sink,
 GstStructure* copy_without_layout(const GstStructure* structure) {
   GstStructure* copy = gst_structure_copy(structure);
   gst_structure_remove_fields(copy, field::kDtype, field::kLayout, field::kStrides,
-                              field::kTileAxes, field::kTileShape, field::kChannelStorage, nullptr);
+                              field::kTileAxes, field::kTileShape, field::kChannelStorage,
+                              field::kTensors, field::kOffset, nullptr);
   return copy;
 }
 
@@ -103,6 +104,10 @@ void append_across(GstCaps* into, const OpTraits& traits, bool from_sink,
                    const GstStructure* structure, bool dma_bufs) {
   const SidePair from{from_sink ? traits.input : traits.output, from_sink};
   const SidePair to{from_sink ? traits.output : traits.input, !from_sink};
+  if (gst_structure_has_name(structure, kTensorSetCapsName)) {
+    append_in_memories(into, copy_without_layout(structure), dma_bufs); // see set_negotiation.cpp
+    return;
+  }
   if (!readable(structure, from))
     return;
   const GstPtr<GstStructure> base(copy_without_layout(structure));
@@ -309,6 +314,7 @@ GstPtr<GstCaps> template_caps(const OpTraits& traits, GstPadDirection direction,
     append_in_memories(caps.get(), structure, dma_bufs);
   }
   g_value_unset(&dtypes);
+  append_in_memories(caps.get(), gst_structure_new_empty(kTensorSetCapsName), dma_bufs);
   return caps;
 }
 

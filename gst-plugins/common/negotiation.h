@@ -34,13 +34,13 @@ inline constexpr const char* kDmaBufFeature = "memory:DMABuf";
 /// Appends the structure, which it takes, in system memory and, where wanted, in DMA-BUFs.
 SIMAAI_GST_API void append_in_memories(GstCaps* caps, GstStructure* structure, bool dma_bufs);
 
-/// Caps of a pad template: every dtype and layout of the op, no shape, in system memory and, where wanted,
+/// Caps of a pad template: every dtype and layout of the op, no shape, and sets, in system memory and, where wanted,
 /// in DMA-BUFs.
 [[nodiscard]] GstPtr<GstCaps> template_caps(const OpTraits& traits, GstPadDirection direction,
                                             bool dma_bufs = true);
 
 /// What `caps` on the pad of this direction allow on the other pad, best first, restricted to
-/// `filter` (may be null) in the order of the filter. Fields that the op does not touch are copied. Sink pads take system
+/// `filter` (may be null) in the order of the filter. Fields that the op does not touch are copied; `tensors` of sets is left out. Sink pads take system
 /// memory and DMA-BUFs, whatever comes out; source pads offer DMA-BUFs too where `makes_dma_bufs`.
 [[nodiscard]] GstPtr<GstCaps> transform_caps(const OpTraits& traits, GstPadDirection direction,
                                              const GstCaps* caps, GstCaps* filter,

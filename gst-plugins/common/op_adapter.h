@@ -18,10 +18,9 @@
 #include <simaai/kernels/tensor_spec.h>
 #include <simaai/runtime/prepare.h>
 
-namespace simaai::gst {
+#include "caps_spec.h"
 
-/// Most tensors a buffer can hold: GstBuffer merges memories beyond that number.
-inline constexpr std::size_t kMaxTensors = 16;
+namespace simaai::gst {
 
 /// Family of layouts of a port. Linear: contiguous, strided. Tiled: mla-tiled, and on sink pads
 /// mla-cblocked too.

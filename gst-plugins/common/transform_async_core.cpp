@@ -44,7 +44,7 @@ GstFlowReturn TransformCore::take_off(GstPtr<GstBuffer> input) {
     GST_BUFFER_FLAG_SET(output.get(), GST_BUFFER_FLAG_DISCONT);
   Flight flight;
   flight.held_ns = held;
-  flow = launch(0, input.get(), output.get(), runtime::AfterSubmit::Anything, flight);
+  flow = launch(input.get(), output.get(), runtime::AfterSubmit::Anything, flight);
   if (flow == GST_FLOW_OK)
     flights_.add(std::move(flight), std::move(input), std::move(output));
   return flow;

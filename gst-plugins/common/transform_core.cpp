@@ -123,8 +123,8 @@ void TransformCore::stop() {
   src_caps_.reset();
   staged_input_.release();
   staged_output_.release();
-  staged_sources_.clear();
-  staged_destinations_.clear();
+  staged_sources_ = {};
+  staged_destinations_ = {};
   device_.reset();
   fd_allocator_.reset();
   makes_dma_bufs_.store(true, std::memory_order_release);
@@ -148,7 +148,7 @@ void TransformCore::propose_allocation(GstQuery* query) {
   gst_query_add_allocation_param(query, allocator, &params);
   if (caps == nullptr || tensor_count_ == 0 || !gst_caps_is_equal(caps, sink_caps_.get()))
     return;
-  const auto bytes = static_cast<guint>(ports_[0].needs.input.bytes);
+  const auto bytes = static_cast<guint>(ports_.input_layout.total_bytes());
   const guint kept = is_asynchronous() ? async_depth_ : 1;
   GstPtr<GstBufferPool> pool;
   if (need_pool) {
@@ -180,10 +180,12 @@ void TransformCore::decide_allocation(GstQuery* query) {
   if (listed)
     gst_query_parse_nth_allocation_pool(query, 0, &offered, &size, &min, &max);
   GstPtr<GstBufferPool> pool(offered);
-  // Only pools of ours are known to use the allocator that is needed.
-  if (needs_fd_output() && !is_tensor_pool(pool.get()))
+  // Only pools of ours are known to use the allocator that is needed, and to give each tensor a memory.
+  const bool memories = ports_.output_layout.wants_memories();
+  if ((needs_fd_output() || memories) && !is_tensor_pool(pool.get()))
     pool.reset();
-  size = std::max(size, static_cast<guint>(ports_[0].needs.output.bytes));
+  const auto needed = static_cast<guint>(ports_.output_layout.total_bytes());
+  size = memories ? needed : std::max(size, needed);
   if (!pool) {
     // Our own pool grows on demand: a consumer that keeps buffers must not stop the pipeline.
     pool = new_tensor_pool();
@@ -223,7 +225,7 @@ void TransformCore::report_data(std::string reason, std::optional<std::uint64_t>
 bool TransformCore::check_input(GstBuffer* buffer) {
   if (tensor_count_ == 0)
     return true; // not negotiated: GstBaseTransform refuses the buffer
-  const std::uint64_t needed = ports_[0].needs.input.bytes;
+  const std::uint64_t needed = ports_.input_layout.total_bytes();
   const std::uint64_t found = gst_buffer_get_size(buffer);
   if (found >= needed)
     return true;
@@ -264,65 +266,76 @@ std::byte* TransformCore::stage(StagingBlock& block, const char* port, BindResul
   return staged;
 }
 
-GstFlowReturn TransformCore::run(std::size_t slot, GstBuffer* input, GstBuffer* output) {
-  const PortNeeds& needs = ports_[slot].needs;
-  const BufferBinding src(input, needs.input, GST_MAP_READ);
-  const BufferBinding dst(output, needs.output, GST_MAP_WRITE);
+GstFlowReturn TransformCore::run(std::size_t slot, PortBinding& src, PortBinding& dst,
+                                 GstBuffer* input, GstBuffer* output) {
+  const std::uint64_t input_bytes = ports_.input_layout.needs(slot).bytes;
+  const std::uint64_t output_bytes = ports_.output_layout.needs(slot).bytes;
+  src.bind(slot);
+  dst.bind(slot);
   kernels::ConstHostBuffer from{src.data(), src.capacity()};
   kernels::HostBuffer to{dst.data(), dst.capacity()};
-  for (const BufferBinding* binding : {&src, &dst}) {
+  for (const PortBinding* binding : {&src, &dst}) {
     if (binding->result() != BindResult::MapFailed)
       continue;
-    report_data(std::string("the ") + (binding == &src ? "input" : "output") +
+    const bool is_source = binding == &src;
+    report_data(tensor_prefix(is_source ? ports_.input : ports_.output, slot) + "the " +
+                    (is_source ? "input" : "output") +
                     " buffer cannot be used: " + bind_result_text(binding->result()),
                 std::nullopt, std::nullopt);
     return GST_FLOW_ERROR;
   }
   if (src.needs_copy()) {
-    std::byte* staged = stage(staged_input_, "input", src.result(), needs.input.bytes);
-    if (staged == nullptr || !gather(input, staged, needs.input.bytes))
+    std::byte* staged = stage(staged_input_, "input", src.result(), input_bytes);
+    if (staged == nullptr ||
+        !gather(input, ports_.input_layout.position(input, slot), staged, input_bytes))
       return GST_FLOW_ERROR;
-    from = {staged, needs.input.bytes};
+    from = {staged, input_bytes};
   }
+  const std::uint64_t at = ports_.output_layout.position(output, slot);
   if (dst.needs_copy()) {
     // Gathered first too: gaps of a strided output keep what the buffer holds.
-    std::byte* staged = stage(staged_output_, "output", dst.result(), needs.output.bytes);
-    if (staged == nullptr || !gather(output, staged, needs.output.bytes))
+    std::byte* staged = stage(staged_output_, "output", dst.result(), output_bytes);
+    if (staged == nullptr || !gather(output, at, staged, output_bytes))
       return GST_FLOW_ERROR;
-    to = {staged, needs.output.bytes};
+    to = {staged, output_bytes};
   }
   const kernels::Status status = adapter_->execute(slot, from, to);
   if (!status.ok()) {
-    report_data(status.message(), needs.output.bytes, to.capacity_bytes);
+    report_data(tensor_prefix(ports_.input, slot) + status.message(), output_bytes,
+                to.capacity_bytes);
     return GST_FLOW_ERROR;
   }
   if (dst.needs_copy() &&
-      !scatter(output, static_cast<const std::byte*>(to.data), needs.output.bytes))
+      !scatter(output, at, static_cast<const std::byte*>(to.data), output_bytes))
     return GST_FLOW_ERROR;
   return GST_FLOW_OK;
 }
 
 /// Makes the buffer as long as its caps say; false, with an error posted, where it is shorter.
 bool TransformCore::fit_output(GstBuffer* output) {
-  const std::uint64_t needed = ports_[0].needs.output.bytes;
+  const std::uint64_t needed = ports_.output_layout.total_bytes();
   const std::uint64_t room = gst_buffer_get_size(output);
   if (room < needed) {
     report_data("output buffer is shorter than the caps need", needed, room);
     return false;
   }
-  if (room > needed)
+  // Memories of their own for each tensor may be longer.
+  if (room > needed && !ports_.output_layout.is_split(output))
     gst_buffer_set_size(output, static_cast<gssize>(needed));
   return true;
 }
 
-void TransformCore::count_frame(const PortNeeds& needs, std::uint64_t begun_ns,
-                                const runtime::JobTimes& times, GstBuffer* output,
-                                std::uint64_t held_ns) {
+void TransformCore::count_frame(std::uint64_t begun_ns, const runtime::JobTimes& times,
+                                GstClockTime pts) {
   add(frames_, 1);
-  add(bytes_in_, needs.input.bytes);
-  add(bytes_out_, needs.output.bytes);
+  add(bytes_in_, input_bytes_);
+  add(bytes_out_, output_bytes_);
   processing_.record(times.retired_ns - begun_ns);
-  jobs_.record(GST_BUFFER_PTS(output), times);
+  jobs_.record(pts, times);
+}
+
+void TransformCore::tell_observer(const runtime::JobTimes& times, GstBuffer* output,
+                                  std::uint64_t held_ns) {
   if (observer_ == nullptr)
     return;
   const JobNotice notice{observed_device_, times, held_ns};
@@ -334,12 +347,17 @@ GstFlowReturn TransformCore::transform(GstBuffer* input, GstBuffer* output) {
   if (!fit_output(output))
     return GST_FLOW_ERROR;
   if (device_)
-    return run_on_device(0, input, output);
-  const GstFlowReturn flow = run(0, input, output);
-  if (flow != GST_FLOW_OK)
-    return flow;
+    return run_on_device(input, output);
+  {
+    PortBinding src(input, ports_.input_layout, GST_MAP_READ);
+    PortBinding dst(output, ports_.output_layout, GST_MAP_WRITE);
+    for (std::size_t slot = 0; slot < tensor_count_; ++slot)
+      if (const GstFlowReturn flow = run(slot, src, dst, input, output); flow != GST_FLOW_OK)
+        return flow;
+  }
   const std::uint64_t end = now_ns();
-  count_frame(ports_[0].needs, begun, {begun, begun, end, end}, output);
+  count_frame(begun, {begun, begun, end, end}, GST_BUFFER_PTS(output));
+  tell_observer({begun, begun, end, end}, output);
   return GST_FLOW_OK;
 }
 

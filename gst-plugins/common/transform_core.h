@@ -26,6 +26,7 @@
 #include "job_statistics.h"
 #include "latency_histogram.h"
 #include "op_adapter.h"
+#include "port_layout.h"
 
 namespace simaai::gst {
 
@@ -101,54 +102,64 @@ public:
   void add_latency(GstQuery* query) const;
 
 private:
-  /// What set_caps settled for one tensor.
+  /// What set_caps settled.
   struct Ports {
-    TensorInfo input;
-    TensorInfo output;
-    PortNeeds needs;
+    TensorSet input;
+    TensorSet output;
+    PortLayout input_layout;
+    PortLayout output_layout;
   };
 
   [[nodiscard]] ElementSettings settings() const;
   [[nodiscard]] GstElement* element() const noexcept { return GST_ELEMENT_CAST(element_); }
   [[nodiscard]] const char* backend_name() const noexcept;
   [[nodiscard]] std::string refuse_caps(GstCaps* sink_caps, GstCaps* src_caps, Ports& ports);
+  [[nodiscard]] std::string refuse_tensor(std::size_t slot, const Ports& ports, PortNeeds& needs);
   void report_caps(std::string reason, const GstCaps* sink_caps, const GstCaps* src_caps);
-  void report_overrides(const ElementSettings& now, const TensorInfo& output,
+  void report_overrides(const ElementSettings& now, const TensorSet& output,
                         const GstCaps* src_caps);
   void report_data(std::string reason, std::optional<std::uint64_t> needed,
                    std::optional<std::uint64_t> found);
   [[nodiscard]] std::byte* stage(StagingBlock& block, const char* port, BindResult why,
                                  std::uint64_t bytes);
-  [[nodiscard]] GstFlowReturn run(std::size_t slot, GstBuffer* input, GstBuffer* output);
+  [[nodiscard]] GstFlowReturn run(std::size_t slot, PortBinding& src, PortBinding& dst,
+                                  GstBuffer* input, GstBuffer* output);
   [[nodiscard]] bool allow_copy(const char* port, const char* why, std::uint64_t bytes);
   // On a device: transform_device_core.cpp.
   [[nodiscard]] bool choose_backend();
   /// Whether outputs have to be memory with a descriptor.
   [[nodiscard]] bool needs_fd_output() const noexcept { return device_ || dma_buf_output_; }
   [[nodiscard]] GstAllocator* output_allocator(GstAllocator* offered) const noexcept;
-  [[nodiscard]] std::string prepare_on_device(std::size_t slot, const Ports& ports);
+  [[nodiscard]] std::string prepare_on_device(std::size_t slot, const kernels::TensorSpec& input,
+                                              const kernels::TensorSpec& output,
+                                              const OpParams& params);
   void fall_back_to_a65(const std::string& reason);
   void post_backend(const std::string& reason);
   using StagedMemories = std::vector<GstPtr<GstMemory>>;
-  /// A flight without a destination is one that failed: `flow` says how.
-  [[nodiscard]] GstFlowReturn launch(std::size_t slot, GstBuffer* input, GstBuffer* output,
-                                     runtime::AfterSubmit next, Flight& flight);
-  [[nodiscard]] std::variant<runtime::Job, runtime::Error>
-  submit(std::size_t slot, const FdRange& source, const FdRange& destination,
-         runtime::AfterSubmit next, Flight& flight);
+  /// Submits a job for each tensor of the flight's buffers. Not GST_FLOW_OK: an error was posted, or nobody waits any more.
+  [[nodiscard]] GstFlowReturn launch(GstBuffer* input, GstBuffer* output, runtime::AfterSubmit next,
+                                     Flight& flight);
+  [[nodiscard]] GstFlowReturn launch_tensor(std::size_t slot, runtime::AfterSubmit next,
+                                            Flight& flight);
+  [[nodiscard]] GstFlowReturn submit(std::size_t slot, const FdRange& source,
+                                     const FdRange& destination, runtime::AfterSubmit next,
+                                     Flight& flight);
+  [[nodiscard]] GstFlowReturn settle(Flight& flight) noexcept;
   GstFlowReturn land(Flight& flight) noexcept override;
-  [[nodiscard]] GstFlowReturn run_on_device(std::size_t slot, GstBuffer* input, GstBuffer* output);
+  [[nodiscard]] bool unstage(std::size_t slot, Flight& flight) noexcept;
+  [[nodiscard]] GstFlowReturn run_on_device(GstBuffer* input, GstBuffer* output);
   [[nodiscard]] GstMemory* stage_memory(StagedMemories& kept, const char* port, FdResult why,
                                         std::uint64_t bytes);
   [[nodiscard]] std::optional<FdRange> stage_port(StagedMemories& kept, const char* port,
                                                   GstBuffer* buffer, FdResult why,
-                                                  const kernels::ops::PortRequirement& needs,
+                                                  const PortLayout& layout, std::size_t slot,
                                                   bool writes);
   void remember_frame_time(const GstCaps& src_caps);
   void announce_latency(std::uint64_t taken_ns);
   [[nodiscard]] bool fit_output(GstBuffer* output);
-  void count_frame(const PortNeeds& needs, std::uint64_t begun_ns, const runtime::JobTimes& times,
-                   GstBuffer* output, std::uint64_t held_ns = 0);
+  void count_frame(std::uint64_t begun_ns, const runtime::JobTimes& times, GstClockTime pts);
+  void tell_observer(const runtime::JobTimes& times, GstBuffer* output, std::uint64_t held_ns = 0);
+  void tell_observer(Flight& flight, const runtime::JobTimes& all);
   void report_job(std::size_t slot, const runtime::Error& error);
   [[nodiscard]] GstStructure* stats() const;
 
@@ -163,8 +174,9 @@ private:
   bool dma_buf_output_ = false;              ///< the source caps promise DMA-BUFs
   std::chrono::milliseconds job_timeout_{0}; ///< copy of the setting, taken at start
   guint async_depth_ = 1;                    ///< copy of the setting, taken at start
-  StagedMemories staged_sources_;            ///< fd-backed, reused unless a job still holds them
-  StagedMemories staged_destinations_;
+  /// For each tensor, fd-backed, reused unless a job still holds them.
+  std::array<StagedMemories, kMaxTensors> staged_sources_;
+  std::array<StagedMemories, kMaxTensors> staged_destinations_;
   BackendChoice requested_ = BackendChoice::Auto; ///< copy of the setting, taken at start
   bool require_zero_copy_ = false;                ///< copy of the setting, taken at set_caps
   bool reported_ = false;                         ///< an error about the caps at hand was posted
@@ -175,8 +187,10 @@ private:
       0}; ///< of stream that jobs in flight hold at most; 0: not known
   std::atomic<std::uint64_t> latency_ns_{0}; ///< that downstream was told of
 
-  std::array<Ports, kMaxTensors> ports_;
-  std::size_t tensor_count_ = 0; ///< prepared slots; 0: not negotiated
+  Ports ports_;
+  std::size_t tensor_count_ = 0;  ///< prepared slots; 0: not negotiated
+  std::uint64_t input_bytes_ = 0; ///< of all tensors
+  std::uint64_t output_bytes_ = 0;
   GstPtr<GstCaps> sink_caps_;
   GstPtr<GstCaps> src_caps_;
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The part of TransformCore that deals with devices: choice at start, packets, jobs, fd-backed staging.
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -15,6 +16,20 @@ std::uint64_t now_ns() noexcept {
   const auto since = std::chrono::steady_clock::now().time_since_epoch();
   return static_cast<std::uint64_t>(
       std::chrono::duration_cast<std::chrono::nanoseconds>(since).count());
+}
+
+/// From the first hand-over to the last retirement of the jobs of a buffer.
+void widen(runtime::JobTimes& all, const runtime::JobTimes& one) noexcept {
+  if (one.retired_ns == 0)
+    return; // there was nothing to do
+  if (all.retired_ns == 0) {
+    all = one;
+    return;
+  }
+  all.submitted_ns = std::min(all.submitted_ns, one.submitted_ns);
+  all.started_ns = std::min(all.started_ns, one.started_ns);
+  all.done_ns = std::max(all.done_ns, one.done_ns);
+  all.retired_ns = std::max(all.retired_ns, one.retired_ns);
 }
 
 const char* choice_name(BackendChoice choice) noexcept {
@@ -105,9 +120,10 @@ void TransformCore::fall_back_to_a65(const std::string& reason) {
   post_backend(reason);
 }
 
-std::string TransformCore::prepare_on_device(std::size_t slot, const Ports& ports) {
-  std::string refused =
-      device_->prepare(slot, ports.input.spec, ports.output.spec, settings().params());
+std::string TransformCore::prepare_on_device(std::size_t slot, const kernels::TensorSpec& input,
+                                             const kernels::TensorSpec& output,
+                                             const OpParams& params) {
+  std::string refused = device_->prepare(slot, input, output, params);
   if (refused.empty() || requested_ != BackendChoice::Auto)
     return refused;
   fall_back_to_a65(refused);
@@ -142,20 +158,22 @@ GstMemory* TransformCore::stage_memory(StagedMemories& kept, const char* port, F
   return kept.back().get();
 }
 
-/// A copy of the buffer's bytes in memory for the device: of an output too, whose gaps keep what the buffer holds.
+/// A copy of a tensor's bytes in memory for the device: of an output too, whose gaps keep what the buffer holds.
 std::optional<FdRange> TransformCore::stage_port(StagedMemories& kept, const char* port,
                                                  GstBuffer* buffer, FdResult why,
-                                                 const kernels::ops::PortRequirement& needs,
+                                                 const PortLayout& layout, std::size_t slot,
                                                  bool writes) {
+  const auto& needs = layout.needs(slot);
   GstMemory* const memory = stage_memory(kept, port, why, needs.bytes);
   if (memory == nullptr)
     return std::nullopt;
   bool copied = false;
   {
     const MapGuard map(memory, GST_MAP_WRITE);
-    copied = map && gather(buffer, reinterpret_cast<std::byte*>(map.data()), needs.bytes);
+    copied = map && gather(buffer, layout.position(buffer, slot),
+                           reinterpret_cast<std::byte*>(map.data()), needs.bytes);
   }
-  const auto range = fd_range(memory, needs, writes);
+  const auto range = fd_range(memory, 0, memory->size, needs.alignment, writes);
   const auto* found = std::get_if<FdRange>(&range);
   if (copied && found != nullptr)
     return *found;
@@ -166,98 +184,147 @@ std::optional<FdRange> TransformCore::stage_port(StagedMemories& kept, const cha
 
 void TransformCore::report_job(std::size_t slot, const runtime::Error& error) {
   Report report;
-  report.reason = error.message() + " (device " + device_->uri() + ")\n  packet:\n" +
-                  device_->packet_text(slot);
+  report.reason = tensor_prefix(ports_.input, slot) + error.message() + " (device " +
+                  device_->uri() + ")\n  packet:\n" + device_->packet_text(slot);
   report.sink_caps = sink_caps_.get();
   report.src_caps = src_caps_.get();
   report.backend = backend_name();
   post_error(element(), ErrorKind::Resource, report);
 }
 
-/// Submits; while others fill the device, tries again for as long as a job may take.
-std::variant<runtime::Job, runtime::Error>
-TransformCore::submit(std::size_t slot, const FdRange& source, const FdRange& destination,
-                      runtime::AfterSubmit next, Flight& flight) {
+/// Waits for the oldest job that was not waited for and gives it back: as long as somebody has it, it is one of those that
+/// a device can have. An error is posted where it failed.
+GstFlowReturn TransformCore::settle(Flight& flight) noexcept {
+  runtime::Job job = std::move(flight.leg(flight.settled).job);
+  const runtime::Status status = job.wait(job_timeout_, &cancelled_);
+  if (!status.ok() && status.error().code == runtime::ErrorCode::Cancelled)
+    return GST_FLOW_FLUSHING;
+  if (!status.ok()) {
+    report_job(flight.settled, status.error());
+    return GST_FLOW_ERROR;
+  }
+  flight.leg(flight.settled++).times = job.times();
+  return GST_FLOW_OK;
+}
+
+/// Submits; while the device is full, tries again for as long as a job may take.
+GstFlowReturn TransformCore::submit(std::size_t slot, const FdRange& source,
+                                    const FdRange& destination, runtime::AfterSubmit next,
+                                    Flight& flight) {
   const auto deadline = std::chrono::steady_clock::now() + job_timeout_;
   while (true) {
     auto submitted = device_->submit(slot, source, destination, next);
-    const auto* error = std::get_if<runtime::Error>(&submitted);
-    if (error == nullptr || error->code != runtime::ErrorCode::QueueFull || cancelled_ ||
-        std::chrono::steady_clock::now() >= deadline)
-      return submitted;
+    if (auto* job = std::get_if<runtime::Job>(&submitted)) {
+      flight.leg(slot).job = std::move(*job);
+      return GST_FLOW_OK;
+    }
+    if (cancelled_)
+      return GST_FLOW_FLUSHING;
+    const auto& error = std::get<runtime::Error>(submitted);
+    if (error.code != runtime::ErrorCode::QueueFull ||
+        std::chrono::steady_clock::now() >= deadline) {
+      report_job(slot, error);
+      return GST_FLOW_ERROR;
+    }
+    // Full of the jobs of this set, for which nobody waits yet, or of others.
     const std::uint64_t refused = now_ns();
-    flights_.wait_for_change(kRetry);
+    if (flight.settled == slot)
+      flights_.wait_for_change(kRetry);
+    else if (const GstFlowReturn flow = settle(flight); flow != GST_FLOW_OK)
+      return flow;
     flight.held_ns += now_ns() - refused;
   }
 }
 
-GstFlowReturn TransformCore::launch(std::size_t slot, GstBuffer* input, GstBuffer* output,
-                                    runtime::AfterSubmit next, Flight& flight) {
-  flight.slot = slot;
-  flight.input = input;
-  flight.output = output;
-  flight.begun_ns = now_ns();
-  const PortNeeds& needs = ports_[slot].needs;
-  if (needs.output.bytes == 0)
+GstFlowReturn TransformCore::launch_tensor(std::size_t slot, runtime::AfterSubmit next,
+                                           Flight& flight) {
+  if (ports_.output_layout.needs(slot).bytes == 0)
     return GST_FLOW_OK;
-  const auto from = fd_range(input, needs.input, false);
-  const auto to = fd_range(output, needs.output, true);
+  const auto from = fd_range(flight.input, ports_.input_layout, slot, false);
+  const auto to = fd_range(flight.output, ports_.output_layout, slot, true);
   std::optional<FdRange> source;
   std::optional<FdRange> destination;
   if (const auto* range = std::get_if<FdRange>(&from))
     source = *range;
   else
-    source =
-        stage_port(staged_sources_, "input", input, std::get<FdResult>(from), needs.input, false);
+    source = stage_port(staged_sources_[slot], "input", flight.input, std::get<FdResult>(from),
+                        ports_.input_layout, slot, false);
   if (!source)
     return GST_FLOW_ERROR;
   if (const auto* range = std::get_if<FdRange>(&to)) {
     destination = *range;
   } else {
-    destination = stage_port(staged_destinations_, "output", output, std::get<FdResult>(to),
-                             needs.output, true);
+    destination = stage_port(staged_destinations_[slot], "output", flight.output,
+                             std::get<FdResult>(to), ports_.output_layout, slot, true);
     if (destination)
-      flight.staged_destination.reset(gst_memory_ref(destination->memory));
+      flight.leg(slot).staged_destination.reset(gst_memory_ref(destination->memory));
   }
   if (!destination)
     return GST_FLOW_ERROR;
-  auto submitted = submit(slot, *source, *destination, next, flight);
-  if (const auto* error = std::get_if<runtime::Error>(&submitted)) {
-    if (cancelled_)
-      return GST_FLOW_FLUSHING;
-    report_job(slot, *error);
-    return GST_FLOW_ERROR;
+  return submit(slot, *source, *destination, next, flight);
+}
+
+GstFlowReturn TransformCore::launch(GstBuffer* input, GstBuffer* output, runtime::AfterSubmit next,
+                                    Flight& flight) {
+  flight.input = input;
+  flight.output = output;
+  flight.begun_ns = now_ns();
+  flight.others.resize(tensor_count_ - 1);
+  for (std::size_t slot = 0; slot < tensor_count_; ++slot) {
+    const bool is_last = slot + 1 == tensor_count_;
+    const GstFlowReturn flow =
+        launch_tensor(slot, is_last ? next : runtime::AfterSubmit::Anything, flight);
+    if (flow != GST_FLOW_OK)
+      return flow;
   }
-  flight.job = std::move(*std::get_if<runtime::Job>(&submitted));
   return GST_FLOW_OK;
 }
 
+/// Brings a tensor to the output buffer where the device could not be given that.
+bool TransformCore::unstage(std::size_t slot, Flight& flight) noexcept {
+  GstMemory* const staged = flight.leg(slot).staged_destination.get();
+  if (staged == nullptr)
+    return true;
+  const MapGuard map(staged, GST_MAP_READ);
+  return map && scatter(flight.output, ports_.output_layout.position(flight.output, slot),
+                        reinterpret_cast<const std::byte*>(map.data()),
+                        ports_.output_layout.needs(slot).bytes);
+}
+
+/// Once for each job; what was waited for comes before the first.
+void TransformCore::tell_observer(Flight& flight, const runtime::JobTimes& all) {
+  if (flight.others.empty()) {
+    tell_observer(all, flight.output, flight.held_ns);
+    return;
+  }
+  std::uint64_t held_ns = flight.held_ns;
+  for (std::size_t slot = 0; slot < flight.settled; ++slot)
+    if (const runtime::JobTimes& times = flight.leg(slot).times; times.retired_ns != 0)
+      tell_observer(times, flight.output, std::exchange(held_ns, 0));
+}
+
 GstFlowReturn TransformCore::land(Flight& flight) noexcept {
-  const PortNeeds& needs = ports_[flight.slot].needs;
-  const runtime::Status status = flight.job.wait(job_timeout_, &cancelled_);
-  if (!status.ok() && status.error().code == runtime::ErrorCode::Cancelled)
-    return GST_FLOW_FLUSHING;
-  if (!status.ok()) {
-    report_job(flight.slot, status.error());
-    return GST_FLOW_ERROR;
-  }
-  if (flight.staged_destination) {
-    const MapGuard map(flight.staged_destination.get(), GST_MAP_READ);
-    if (!map ||
-        !scatter(flight.output, reinterpret_cast<const std::byte*>(map.data()), needs.output.bytes))
+  const std::size_t count = flight.others.size() + 1;
+  while (flight.settled < count)
+    if (const GstFlowReturn flow = settle(flight); flow != GST_FLOW_OK)
+      return flow;
+  for (std::size_t slot = 0; slot < count; ++slot)
+    if (!unstage(slot, flight))
       return GST_FLOW_ERROR;
-  }
-  runtime::JobTimes times = flight.job.times();
+  runtime::JobTimes times;
+  for (std::size_t slot = 0; slot < count; ++slot)
+    widen(times, flight.leg(slot).times);
   if (times.retired_ns == 0) // nothing to do
     times = {flight.begun_ns, flight.begun_ns, flight.begun_ns, flight.begun_ns};
-  count_frame(needs, flight.begun_ns, times, flight.output, flight.held_ns);
+  count_frame(flight.begun_ns, times, GST_BUFFER_PTS(flight.output));
+  tell_observer(flight, times);
   announce_latency(times.retired_ns - flight.begun_ns);
   return GST_FLOW_OK;
 }
 
-GstFlowReturn TransformCore::run_on_device(std::size_t slot, GstBuffer* input, GstBuffer* output) {
+GstFlowReturn TransformCore::run_on_device(GstBuffer* input, GstBuffer* output) {
   Flight flight;
-  const GstFlowReturn launched = launch(slot, input, output, runtime::AfterSubmit::Wait, flight);
+  const GstFlowReturn launched = launch(input, output, runtime::AfterSubmit::Wait, flight);
   return launched == GST_FLOW_OK ? land(flight) : launched;
 }
 
