@@ -181,10 +181,90 @@ struct Avx512VbmiBytes {
     std::swap(copies->pixel_dst_bytes, copies->segment_dst_bytes);
   }
 
-  /// Several whole groups of 16 channels a pixel: the level below has blocks for them.
+  // Several whole groups of 16 channels a pixel: lines of four pixels of a group on one side, lines of
+  // four groups of a pixel on the other.
+
   static bool is_whole_of_16(const TilePanel& panel) noexcept {
     const TileRow& row = panel.row;
     return row.stored_channels == 16 && row.channels == 16 && row.pixel_stride_bytes != 16;
+  }
+
+  /// Four lines of four blocks of 16 bytes become four lines of the first, second and so on of each.
+  [[gnu::always_inline]] static inline void transpose_4(const std::byte* src, std::int64_t src_step,
+                                                        std::byte* dst,
+                                                        std::int64_t dst_step) noexcept {
+    const __m512i a = Isa::load_512(src);
+    const __m512i b = Isa::load_512(src + src_step);
+    const __m512i c = Isa::load_512(src + 2 * src_step);
+    const __m512i d = Isa::load_512(src + 3 * src_step);
+    const __m512i ab_even = _mm512_shuffle_i64x2(a, b, 0x88);
+    const __m512i ab_odd = _mm512_shuffle_i64x2(a, b, 0xdd);
+    const __m512i cd_even = _mm512_shuffle_i64x2(c, d, 0x88);
+    const __m512i cd_odd = _mm512_shuffle_i64x2(c, d, 0xdd);
+    _mm512_storeu_si512(dst, _mm512_shuffle_i64x2(ab_even, cd_even, 0x88));
+    _mm512_storeu_si512(dst + dst_step, _mm512_shuffle_i64x2(ab_odd, cd_odd, 0x88));
+    _mm512_storeu_si512(dst + 2 * dst_step, _mm512_shuffle_i64x2(ab_even, cd_even, 0xdd));
+    _mm512_storeu_si512(dst + 3 * dst_step, _mm512_shuffle_i64x2(ab_odd, cd_odd, 0xdd));
+  }
+
+  /// All groups of some pixels; src and dst are a group further each at the given distances.
+  struct Groups {
+    std::int64_t pixels;
+    std::int64_t groups;
+    std::int64_t src_pixel;
+    std::int64_t dst_pixel;
+    std::int64_t src_group;
+    std::int64_t dst_group;
+  };
+
+  template <bool kWrite>
+  [[gnu::always_inline]] static inline void copy_groups(const Groups& all, const std::byte* src,
+                                                        std::byte* dst) noexcept {
+    const std::int64_t src_step = kWrite ? all.src_pixel : all.src_group;
+    const std::int64_t dst_step = kWrite ? all.dst_group : all.dst_pixel;
+    std::int64_t pixel = 0;
+    for (; pixel + 4 <= all.pixels; pixel += 4) {
+      const std::byte* from = src;
+      std::byte* to = dst;
+      std::int64_t group = 0;
+      for (; group + 4 <= all.groups; group += 4) {
+        transpose_4(from, src_step, to, dst_step);
+        from += 4 * all.src_group;
+        to += 4 * all.dst_group;
+      }
+      for (; group < all.groups; ++group) {
+        for (std::int64_t next = 0; next < 4; ++next)
+          copy_16(to + next * all.dst_pixel, from + next * all.src_pixel);
+        from += all.src_group;
+        to += all.dst_group;
+      }
+      src += 4 * all.src_pixel;
+      dst += 4 * all.dst_pixel;
+    }
+    for (; pixel < all.pixels; ++pixel) {
+      for (std::int64_t group = 0; group < all.groups; ++group)
+        copy_16(dst + group * all.dst_group, src + group * all.src_group);
+      src += all.src_pixel;
+      dst += all.dst_pixel;
+    }
+  }
+
+  template <bool kWrite> static void copy_all_groups(const Copies& copies) noexcept {
+    const Groups groups{copies.pixels,          copies.runs,          copies.pixel_src_bytes,
+                        copies.pixel_dst_bytes, copies.run_src_bytes, copies.run_dst_bytes};
+    const std::byte* box_src = copies.src;
+    std::byte* box_dst = copies.dst;
+    for (std::int64_t boxes = copies.boxes; boxes != 0; --boxes) {
+      const std::byte* segment_src = box_src;
+      std::byte* segment_dst = box_dst;
+      for (std::int64_t segments = copies.segments; segments != 0; --segments) {
+        copy_groups<kWrite>(groups, segment_src, segment_dst);
+        segment_src += copies.segment_src_bytes;
+        segment_dst += copies.segment_dst_bytes;
+      }
+      box_src += copies.box_src_bytes;
+      box_dst += copies.box_dst_bytes;
+    }
   }
 
   /// Any run of channels, without padding or with padding to a multiple of 16.
@@ -207,7 +287,7 @@ struct Avx512VbmiBytes {
                   panel.box_linear_bytes,
                   panel.box_tile_bytes};
     if (is_whole_of_16(panel)) {
-      write_each_box(panel, avx2_rows().i8_i8_tiled);
+      copy_all_groups<true>(copies);
     } else if (row.stored_channels == row.channels) {
       join_pixels(&copies);
       order_loops(&copies);
@@ -237,7 +317,7 @@ struct Avx512VbmiBytes {
                   panel.box_tile_bytes,
                   panel.box_linear_bytes};
     if (is_whole_of_16(panel)) {
-      read_each_box(panel, avx2_reader_rows().i8_i8_untiled);
+      copy_all_groups<false>(copies);
       return;
     }
     join_pixels(&copies);

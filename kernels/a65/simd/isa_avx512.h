@@ -35,6 +35,14 @@ template <bool kVbmi> struct Avx512 {
     return lanes;
   }
 
+  /// The same bits in a register: compilers would rather load them again for every use.
+  static __m512i kept(__m512i bits) noexcept {
+#if !defined(SIMAAI_A65_EMULATED)
+    asm("" : "+v"(bits));
+#endif
+    return bits;
+  }
+
   // Source and destination types. Objects of source types hold constants of conversions.
 
   struct F32 {
@@ -251,7 +259,8 @@ template <bool kVbmi> struct Avx512 {
     return _mm512_mask_mov_epi16(bits, nonzero, convert_normal(type.constants, bits, above));
   }
 
-  static __m512i convert(F16& type, __m512i bits) noexcept {
+  static __m512i convert(F16& type, __m512i loaded) noexcept {
+    const __m512i bits = kept(loaded);
     const __m512i magnitude = _mm512_and_si512(bits, type.constants.magnitude);
     const __m512i above = _mm512_sub_epi16(magnitude, type.constants.least);
     type.most_above = _mm512_max_epu16(type.most_above, above);
@@ -376,6 +385,17 @@ template <bool kVbmi> struct Avx512 {
     const __m512i pair = join_pair(load_512(src));
     put_256<kStream>(dst, _mm512_castsi512_si256(pair));
     put_256<kStream>(dst + stride, _mm512_extracti64x4_epi64(pair, 1));
+  }
+
+  /// A line of each of two runs that follow each other, which are whole lines of two pixels.
+  template <bool kStream>
+  requires kVbmi static void read_two_runs(BF16 /*type*/, const std::byte* src,
+                                           std::int64_t run_bytes, std::byte* dst,
+                                           std::int64_t stride) noexcept {
+    const __m512i first = join_pair(load_512(src));
+    const __m512i second = join_pair(load_512(src + run_bytes));
+    put_512<kStream>(dst, _mm512_inserti64x4(first, _mm512_castsi512_si256(second), 1));
+    put_512<kStream>(dst + stride, _mm512_shuffle_i64x2(first, second, 0xee));
   }
 
   template <bool kStream>

@@ -9,6 +9,7 @@
 //   write_rest(From, src, channels, dst)           the same after 16 channels of the same pixel
 //   read_line<kStream>(To, src, dst, dst stride)   the way back: 64 bytes of a tile, two pixels or
 //                                                  four of INT8
+//   read_two_runs<kStream>(To, src, run bytes, dst, dst stride)   optional: the same of two runs
 //   read_1<kStream>(To, src, dst)                  one pixel
 //   read_some(To, src, channels, dst)              writes no other channel
 // From and To have kBytes, the width of a linear scalar, and kStoredBytes, that of 16 stored ones. A
@@ -153,31 +154,41 @@ template <class Isa> struct PanelRows {
         write_other_pixel<typename From::Other>(panel, src, dst);
   }
 
-  template <class From, bool kStream> static void write_segments(const TilePanel& panel) noexcept {
+  template <bool kStream, class From>
+  static void write_row(From& type, const TilePanel& panel, const std::byte* src,
+                        std::byte* dst) noexcept {
     const TileRow& row = panel.row;
+    std::int64_t p = 0;
+    if constexpr (kStream) {
+      const std::int64_t eights = panel.runs <= kRunsOfEight ? row.pixels : 0;
+      for (; p + 8 <= eights; p += 8) {
+        write_pixels<kStream, 8>(type, panel, src, dst);
+        src += 8 * row.pixel_stride_bytes;
+        dst += 8 * From::kStoredBytes;
+      }
+    }
+    for (; p + 4 <= row.pixels; p += 4) {
+      write_pixels<kStream, 4>(type, panel, src, dst);
+      src += 4 * row.pixel_stride_bytes;
+      dst += 4 * From::kStoredBytes;
+    }
+    for (; p < row.pixels; ++p) {
+      write_pixel(type, panel, src, dst);
+      src += row.pixel_stride_bytes;
+      dst += From::kStoredBytes;
+    }
+  }
+
+  template <class From, bool kStream> static void write_segments(const TilePanel& panel) noexcept {
     From type{};
-    for (std::int64_t segment = 0; segment < panel.segments; ++segment) {
-      const std::byte* src = row.src + segment * panel.segment_linear_bytes;
-      std::byte* dst = row.dst + segment * panel.segment_tile_bytes;
-      std::int64_t p = 0;
-      if constexpr (kStream) {
-        const std::int64_t eights = panel.runs <= kRunsOfEight ? row.pixels : 0;
-        for (; p + 8 <= eights; p += 8) {
-          write_pixels<kStream, 8>(type, panel, src, dst);
-          src += 8 * row.pixel_stride_bytes;
-          dst += 8 * From::kStoredBytes;
-        }
-      }
-      for (; p + 4 <= row.pixels; p += 4) {
-        write_pixels<kStream, 4>(type, panel, src, dst);
-        src += 4 * row.pixel_stride_bytes;
-        dst += 4 * From::kStoredBytes;
-      }
-      for (; p < row.pixels; ++p) {
-        write_pixel(type, panel, src, dst);
-        src += row.pixel_stride_bytes;
-        dst += From::kStoredBytes;
-      }
+    const std::byte* box_src = panel.row.src;
+    std::byte* box_dst = panel.row.dst;
+    for (std::int64_t boxes = panel.boxes; boxes != 0; --boxes) {
+      for (std::int64_t segment = 0; segment < panel.segments; ++segment)
+        write_row<kStream>(type, panel, box_src + segment * panel.segment_linear_bytes,
+                           box_dst + segment * panel.segment_tile_bytes);
+      box_src += panel.box_linear_bytes;
+      box_dst += panel.box_tile_bytes;
     }
   }
 
@@ -198,6 +209,18 @@ template <class Isa> struct PanelRows {
     const std::int64_t stride = panel.row.pixel_stride_bytes;
     const std::int64_t run_bytes = panel.run_tile_bytes;
     std::int64_t run = 0;
+    if constexpr (requires { Isa::template read_two_runs<kStream>(To{}, src, 0, dst, 0); }) {
+      for (; run + 2 <= whole; run += 2) {
+        __builtin_prefetch(src + kTileAheadBytes);
+        __builtin_prefetch(src + run_bytes + kTileAheadBytes);
+        for (std::int64_t line = 0; line < kLines; ++line)
+          Isa::template read_two_runs<kStream>(
+              To{}, src + line * kLineBytes, run_bytes,
+              dst + line * (kLineBytes / To::kStoredBytes) * stride, stride);
+        src += 2 * run_bytes;
+        dst += 32 * To::kBytes;
+      }
+    }
     for (; run < whole; ++run) {
       __builtin_prefetch(src + kTileAheadBytes);
       for (std::int64_t line = 0; line < kLines; ++line)
@@ -235,38 +258,49 @@ template <class Isa> struct PanelRows {
     }
   }
 
-  template <class To, bool kStream> static void read_segments(const TilePanel& panel) noexcept {
+  template <class To, bool kStream>
+  static void read_row(const TilePanel& panel, std::int64_t whole, const std::byte* src,
+                       std::byte* dst) noexcept {
     constexpr std::int64_t kPixels = kLineBytes / To::kStoredBytes;
     constexpr std::int64_t kLinesAtOnce = Isa::kLinesAtOnce;
     const TileRow& row = panel.row;
+    std::int64_t p = 0;
+    if constexpr (!kStream && kLinesAtOnce > 1) {
+      for (; p + kLinesAtOnce * kPixels <= row.pixels; p += kLinesAtOnce * kPixels) {
+        read_line<To, kStream, kLinesAtOnce>(panel, whole, src, dst);
+        src += kLinesAtOnce * kLineBytes;
+        dst += kLinesAtOnce * kPixels * row.pixel_stride_bytes;
+      }
+    }
+    for (; p + kPixels <= row.pixels; p += kPixels) {
+      read_line<To, kStream>(panel, whole, src, dst);
+      src += kLineBytes;
+      dst += kPixels * row.pixel_stride_bytes;
+    }
+    for (; p < row.pixels; ++p) {
+      read_pixel<To>(panel, whole, src, dst);
+      src += To::kStoredBytes;
+      dst += row.pixel_stride_bytes;
+    }
+  }
+
+  template <class To, bool kStream> static void read_segments(const TilePanel& panel) noexcept {
     const std::int64_t whole = whole_runs(panel);
-    for (std::int64_t segment = 0; segment < panel.segments; ++segment) {
-      const std::byte* src = row.src + segment * panel.segment_tile_bytes;
-      std::byte* dst = row.dst + segment * panel.segment_linear_bytes;
-      std::int64_t p = 0;
-      if constexpr (!kStream && kLinesAtOnce > 1) {
-        for (; p + kLinesAtOnce * kPixels <= row.pixels; p += kLinesAtOnce * kPixels) {
-          read_line<To, kStream, kLinesAtOnce>(panel, whole, src, dst);
-          src += kLinesAtOnce * kLineBytes;
-          dst += kLinesAtOnce * kPixels * row.pixel_stride_bytes;
-        }
-      }
-      for (; p + kPixels <= row.pixels; p += kPixels) {
-        read_line<To, kStream>(panel, whole, src, dst);
-        src += kLineBytes;
-        dst += kPixels * row.pixel_stride_bytes;
-      }
-      for (; p < row.pixels; ++p) {
-        read_pixel<To>(panel, whole, src, dst);
-        src += To::kStoredBytes;
-        dst += row.pixel_stride_bytes;
-      }
+    const std::byte* box_src = panel.row.src;
+    std::byte* box_dst = panel.row.dst;
+    for (std::int64_t boxes = panel.boxes; boxes != 0; --boxes) {
+      for (std::int64_t segment = 0; segment < panel.segments; ++segment)
+        read_row<To, kStream>(panel, whole, box_src + segment * panel.segment_tile_bytes,
+                              box_dst + segment * panel.segment_linear_bytes);
+      box_src += panel.box_tile_bytes;
+      box_dst += panel.box_linear_bytes;
     }
   }
 
   /// Panels of 16 stored channels a run.
   template <class To> static void read_of_16(const TilePanel& panel) noexcept {
     const auto places = reinterpret_cast<std::uintptr_t>(panel.row.dst) |
+                        static_cast<std::uintptr_t>(panel.box_linear_bytes) |
                         static_cast<std::uintptr_t>(panel.segment_linear_bytes) |
                         static_cast<std::uintptr_t>(panel.row.pixel_stride_bytes);
     if (panel.stream && places % Isa::kStreamAlignment == 0)

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "a65/simd/isa_avx512.h"
 #include "a65/simd/panel_rows.h"
@@ -91,32 +92,108 @@ struct Avx512VbmiReaders {
       Isa::put_256<kStream>(dst, _mm512_castsi512_si256(values));
   }
 
+  static void put_one(BF16 /*type*/, std::byte* dst, std::byte low, std::byte high) noexcept {
+    const auto bits = static_cast<std::uint16_t>(std::to_integer<std::uint32_t>(low) |
+                                                 std::to_integer<std::uint32_t>(high) << 8);
+    std::memcpy(dst, &bits, sizeof bits);
+  }
+  static void put_one(F32 /*type*/, std::byte* dst, std::byte low, std::byte high) noexcept {
+    const auto bits =
+        std::to_integer<std::uint32_t>(low) << 16 | std::to_integer<std::uint32_t>(high) << 24;
+    std::memcpy(dst, &bits, sizeof bits);
+  }
+
   /// What is left of a pixel after its whole groups of 32 channels; its groups end with the last
   /// channel.
-  enum class Rest : std::uint8_t { None, Group16, Group32, TwoGroups16 };
+  enum class Rest : std::uint8_t { None, One, Group16, Group32, TwoGroups16 };
 
   static Rest rest_of(std::int64_t channels) noexcept {
     const std::int64_t rest = channels % 32;
     if (rest == 0)
       return Rest::None;
+    if (rest == 1)
+      return Rest::One;
     if (rest <= 16)
       return Rest::Group16;
     return channels < 32 ? Rest::TwoGroups16 : Rest::Group32;
   }
 
-  template <class To, bool kStream, Rest kRest>
+  /// Byte places of the channels from 64 on of one BFloat16 pixel of 80 channels and of the first 16 of
+  /// the next, as 16 bytes of high ones, low ones of the next, low ones and high ones of the next.
+  static constexpr Bytes kBetweenIndex = [] {
+    Bytes index{};
+    for (std::uint8_t i = 0; i < 32; ++i) {
+      index.at[2 * i] = static_cast<std::uint8_t>(i < 16 ? i + 32 : i);
+      index.at[2 * i + 1] = static_cast<std::uint8_t>(i < 16 ? i : i + 32);
+    }
+    return index;
+  }();
+
+  /// Two pixels of 80 BFloat16 channels: five cache lines.
+  [[gnu::always_inline]] static inline void
+  read_two_eighties(const std::byte* src, std::byte* dst, __m512i first, __m512i between) noexcept {
+    const auto put = [dst, first](std::int64_t at, const std::byte* from) {
+      Isa::put_512<false>(dst + at, _mm512_permutexvar_epi8(first, load_32(from, 80)));
+    };
+    const __m512i ends = _mm512_inserti64x4(_mm512_castsi256_si512(load_256(src + 144)),
+                                            _mm512_castsi512_si256(load_16(src + 64, 176)), 1);
+    put(0, src);
+    put(64, src + 32);
+    Isa::put_512<false>(dst + 128, _mm512_permutexvar_epi8(between, ends));
+    put(192, src + 176);
+    put(256, src + 208);
+  }
+
+  static bool is_of_eighties(const TilePanel& panel) noexcept {
+    const TileRow& row = panel.row;
+    return row.channels == 80 && row.stored_channels == 80 && panel.runs == 1 &&
+           row.pixel_stride_bytes == 160 && row.pixels % 2 == 0;
+  }
+
+  static void read_eighties(const TilePanel& panel) noexcept {
+    const __m512i first = kWideIndex<BF16, 0>.load();
+    const __m512i between = kBetweenIndex.load();
+    const std::byte* box_src = panel.row.src;
+    std::byte* box_dst = panel.row.dst;
+    for (std::int64_t boxes = panel.boxes; boxes != 0; --boxes) {
+      const std::byte* segment_src = box_src;
+      std::byte* segment_dst = box_dst;
+      for (std::int64_t segments = panel.segments; segments != 0; --segments) {
+        const std::byte* src = segment_src;
+        std::byte* dst = segment_dst;
+        for (std::int64_t left = panel.row.pixels; left != 0; left -= 2) {
+          read_two_eighties(src, dst, first, between);
+          src += 320;
+          dst += 320;
+        }
+        segment_src += panel.segment_tile_bytes;
+        segment_dst += panel.segment_linear_bytes;
+      }
+      box_src += panel.box_tile_bytes;
+      box_dst += panel.box_linear_bytes;
+    }
+  }
+
+  /// kGroups: whole groups of 32 channels; 0 for any number.
+  template <class To, bool kStream, Rest kRest, std::int64_t kGroups>
   [[gnu::always_inline]] static inline void read_pixel(const std::byte* src, std::byte* dst,
                                                        std::int64_t channels, std::int64_t stored,
                                                        const WideIndices& indices) noexcept {
     constexpr std::int64_t kAhead = 1024;
     const std::byte* from = src;
     std::byte* to = dst;
-    for (std::int64_t left = channels; left >= 32; left -= 32) {
+    for (std::int64_t left = kGroups != 0 ? kGroups : channels / 32; left != 0; --left) {
       if constexpr (kStream)
         __builtin_prefetch(from + kAhead);
+      else if constexpr (To::kBytes == 2) // two stores of Float32 a load are slower with it
+        __builtin_prefetch(to + kAhead, 1);
       put_32<To, kStream>(to, indices, load_32(from, stored));
       from += 32;
       to += 32 * To::kBytes;
+    }
+    if constexpr (kRest == Rest::One) {
+      put_one(To{}, to, *from, from[stored]);
+      return;
     }
     if constexpr (kRest == Rest::TwoGroups16)
       put_16<To, false>(to, indices, load_16(from, stored));
@@ -129,7 +206,7 @@ struct Avx512VbmiReaders {
   }
 
   /// Runs of equal numbers of channels, 16 or more.
-  template <class To, bool kStream, Rest kRest>
+  template <class To, bool kStream, Rest kRest, std::int64_t kGroups>
   static void read_wide_runs(const TilePanel& panel) noexcept {
     const TileRow row = panel.row;
     const std::int64_t channels = row.channels;
@@ -154,12 +231,12 @@ struct Avx512VbmiReaders {
         std::byte* dst = segment_dst;
         // A loop over a single run would take as long as the work on a pixel.
         for (std::int64_t pixels = all_pixels; pixels != 0; --pixels) {
-          read_pixel<To, kStream, kRest>(src, dst, channels, stored, indices);
+          read_pixel<To, kStream, kRest, kGroups>(src, dst, channels, stored, indices);
           if (more_runs != 0)
             for (std::int64_t run = 1; run <= more_runs; ++run)
-              read_pixel<To, kStream, kRest>(src + run * run_tile_bytes,
-                                             dst + run * channels * To::kBytes, channels, stored,
-                                             indices);
+              read_pixel<To, kStream, kRest, kGroups>(src + run * run_tile_bytes,
+                                                      dst + run * channels * To::kBytes, channels,
+                                                      stored, indices);
           src += pixel_src;
           dst += pixel_dst;
         }
@@ -171,10 +248,20 @@ struct Avx512VbmiReaders {
     }
   }
 
+  template <class To, bool kStream, Rest kRest>
+  static void read_wide_runs(const TilePanel& panel) noexcept {
+    if (panel.row.channels / 32 == 2)
+      read_wide_runs<To, kStream, kRest, 2>(panel);
+    else
+      read_wide_runs<To, kStream, kRest, 0>(panel);
+  }
+
   template <class To, bool kStream> static void read_wide_runs(const TilePanel& panel) noexcept {
     switch (rest_of(panel.row.channels)) {
     case Rest::None:
       return read_wide_runs<To, kStream, Rest::None>(panel);
+    case Rest::One:
+      return read_wide_runs<To, kStream, Rest::One>(panel);
     case Rest::Group16:
       return read_wide_runs<To, kStream, Rest::Group16>(panel);
     case Rest::Group32:
@@ -185,6 +272,9 @@ struct Avx512VbmiReaders {
   }
 
   template <class To, bool kStream> static void read_wide(const TilePanel& panel) noexcept {
+    if constexpr (To::kBytes == 2 && !kStream)
+      if (is_of_eighties(panel))
+        return read_eighties(panel);
     Isa::for_equal_runs(panel, panel.run_tile_bytes, panel.row.channels * To::kBytes,
                         [](const TilePanel& part) { read_wide_runs<To, kStream>(part); });
   }
@@ -415,7 +505,7 @@ struct Avx512VbmiReaders {
       if (packed && row.channels < 16)
         kPadded<To>[static_cast<std::size_t>(row.channels)](panel);
       else
-        read_each_box(panel, PanelRows<Isa>::template read_of_16<To>);
+        PanelRows<Isa>::read_of_16<To>(panel);
     } else if (packed && row.channels <= kCompactChannels && row.stored_channels == row.channels) {
       read_compact<To>(panel);
     } else if (row.channels < 16 || panel.last_channels < 16) {

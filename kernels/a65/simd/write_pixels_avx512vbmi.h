@@ -278,14 +278,6 @@ struct Avx512VbmiWriters : Avx512VbmiWideWriters {
       write_padded<From, 1, kStream>(panel);
   }
 
-  template <class From, TilePanelFn RowTable::*kBelow>
-  static void write_box(const TilePanel& panel) noexcept {
-    if (panel.row.stored_channels == 16)
-      PanelRows<Isa>::write_of_16<From>(panel);
-    else
-      (avx2_rows().*kBelow)(panel);
-  }
-
   /// Any panel of contiguous channels.
   template <class From, TilePanelFn RowTable::*kBelow>
   static void write(const TilePanel& panel) noexcept {
@@ -297,8 +289,10 @@ struct Avx512VbmiWriters : Avx512VbmiWideWriters {
       write_padded<From, true>(panel);
     else if (padded)
       write_padded<From, false>(panel);
-    else if (row.stored_channels == 16 || panel.stream)
-      write_each_box(panel, write_box<From, kBelow>);
+    else if (row.stored_channels == 16)
+      PanelRows<Isa>::write_of_16<From>(panel);
+    else if (panel.stream)
+      write_each_box(panel, avx2_rows().*kBelow);
     else if (row.stored_channels == row.channels && row.channels <= kCompactChannels)
       write_each_box(panel, write_compact<From>);
     else

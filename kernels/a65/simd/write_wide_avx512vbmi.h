@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include "a65/simd/isa_avx512.h"
 #include "a65/simd/panel_rows.h"
@@ -346,32 +347,34 @@ struct Avx512VbmiWideWriters {
                       panel.runs,
                       row.channels * From::kBytes,
                       panel.run_tile_bytes};
-    const WideGrid lines{row.src,
-                         row.dst,
-                         panel.segments,
-                         panel.segment_linear_bytes,
-                         panel.segment_tile_bytes,
-                         row.pixels,
-                         row.pixel_stride_bytes,
-                         2 * row.stored_channels};
-    const WideGrid grid = columns ? WideGrid{lines.src,
-                                             lines.dst,
-                                             lines.pixels,
-                                             lines.pixel_linear_bytes,
-                                             lines.pixel_tile_bytes,
-                                             lines.rows,
-                                             lines.row_linear_bytes,
-                                             lines.row_tile_bytes}
-                                  : lines;
+    std::int64_t boxes = panel.boxes;
+    WideGrid grid{row.src,
+                  row.dst,
+                  panel.segments,
+                  panel.segment_linear_bytes,
+                  panel.segment_tile_bytes,
+                  row.pixels,
+                  row.pixel_stride_bytes,
+                  2 * row.stored_channels};
+    if (columns) {
+      std::swap(grid.rows, grid.pixels);
+      std::swap(grid.row_linear_bytes, grid.pixel_linear_bytes);
+      std::swap(grid.row_tile_bytes, grid.pixel_tile_bytes);
+    }
+    if (grid.rows == 1) { // boxes of one row are rows
+      grid.rows = boxes;
+      grid.row_linear_bytes = panel.box_linear_bytes;
+      grid.row_tile_bytes = panel.box_tile_bytes;
+      boxes = 1;
+    }
     From type{};
-    WideGrid box = grid;
-    for (std::int64_t left = panel.boxes; left != 0; --left) {
+    for (; boxes != 0; --boxes) {
       if constexpr (requires { typename From::Other; })
-        try_blocks<From, kRest>(type, run, box);
+        try_blocks<From, kRest>(type, run, grid);
       else
-        static_cast<void>(try_grid<kRest>(type, run, box));
-      box.src += panel.box_linear_bytes;
-      box.dst += panel.box_tile_bytes;
+        static_cast<void>(try_grid<kRest>(type, run, grid));
+      grid.src += panel.box_linear_bytes;
+      grid.dst += panel.box_tile_bytes;
     }
   }
 
@@ -379,7 +382,7 @@ struct Avx512VbmiWideWriters {
   template <class From, Rest kRest>
   [[gnu::always_inline]] static inline void try_blocks(From& type, const WideRun& run,
                                                        const WideGrid& grid) noexcept {
-    constexpr std::int64_t kMostPixels = 8;
+    constexpr std::int64_t kMostPixels = 32;
     const std::int64_t pixels = grid.pixels < kMostPixels ? grid.pixels : kMostPixels;
     const std::int64_t rows = kMostPixels / pixels;
     WideGrid block = grid;
