@@ -74,10 +74,9 @@ Pad::~Pad() {
   delete jobs.load(std::memory_order_acquire);
 }
 
-Pad::Writing Pad::writing(std::uint32_t thread) noexcept {
-  std::uint32_t first = first_thread.load(std::memory_order_relaxed);
-  if (first == thread || (first == 0 && first_thread.compare_exchange_strong(
-                                            first, thread, std::memory_order_relaxed)))
+Pad::Writing Pad::writing_other(std::uint32_t thread) noexcept {
+  std::uint32_t first = 0;
+  if (first_thread.compare_exchange_strong(first, thread, std::memory_order_relaxed))
     return {own, Access::Own};
   const auto make = [this] { return std::make_unique<Figures>(direction, element->ends_streams); };
   return {made_once(others, make), Access::Shared};
@@ -350,13 +349,14 @@ void Recorder::end(CallStack& stack, std::uint64_t now_ns, const void* key) noex
     caller->nested_ns += whole;
   if (call->pad == nullptr || call->buffers == 0)
     return;
+  const std::uint64_t each = call->buffers == 1 ? own : own / call->buffers;
   if (call->pad->entries)
-    call->pad->entries->set_spent(call->id, own / call->buffers);
+    call->pad->entries->set_spent(call->id, each);
   if (!call->measured)
     return;
   const auto [figures, access] = call->pad->writing(stack.thread);
   for (std::uint32_t i = 0; i < call->buffers; ++i)
-    figures.processing.record(own / call->buffers, access);
+    figures.processing.record(each, access);
   call->pad->owner->log_.add({call->id, 0, call->begun_ns, now_ns, own, call->pad->index,
                               stack.thread, SpanKind::Processing, true});
 }

@@ -85,7 +85,10 @@ struct Pad {
     Figures& figures;
     Access access;
   };
-  [[nodiscard]] Writing writing(std::uint32_t thread) noexcept;
+  [[nodiscard]] Writing writing(std::uint32_t thread) noexcept {
+    return first_thread.load(std::memory_order_relaxed) == thread ? Writing{own, Access::Own}
+                                                                  : writing_other(thread);
+  }
   /// Both; the second is null where there was one thread only.
   [[nodiscard]] std::array<const Figures*, 2> figures() const noexcept {
     return {&own, others.load(std::memory_order_acquire)};
@@ -107,6 +110,8 @@ struct Pad {
   std::array<std::atomic<std::uint32_t>, Figures::kOrigins> origins{};
 
 private:
+  [[nodiscard]] Writing writing_other(std::uint32_t thread) noexcept;
+
   Figures own;
   std::atomic<std::uint32_t> first_thread{0};
   std::atomic<Figures*> others{nullptr};
