@@ -23,7 +23,7 @@ namespace {
 
 constexpr int kFailed = 1;
 constexpr int kDecoderMissing = 4;
-/// Intervals of the report: 72 bytes each, enough for thousands of frames.
+/// Intervals of the report: 56 bytes each, enough for thousands of frames.
 constexpr std::size_t kSpans = std::size_t{1} << 18;
 
 int fail(const std::string& reason) {

@@ -19,12 +19,14 @@ struct GstSimaaiLatencyTracerClass {
 };
 
 static gpointer gst_simaai_latency_tracer_parent_class = nullptr;
+static GObject* hooked_tracer = nullptr; // tracers begin and end with GStreamer, on one thread
 
 namespace simaai::latency {
 namespace {
 
-/// Spans kept where a form of output needs them and no number is given: 72 bytes each.
+/// Spans kept where a form of output needs them and no number is given: 56 bytes each.
 constexpr guint kDefaultSpans = 1U << 18;
+constexpr guint kMostSpans = 1U << 22;
 
 Tracing& tracing_of(GObject* object) noexcept {
   return *reinterpret_cast<GstSimaaiLatencyTracer*>(object)->tracing;
@@ -118,7 +120,7 @@ void read_parameters(const char* text, Settings& settings, Outputs& outputs) {
   std::uint64_t spans =
       exact != FALSE || !outputs.html.empty() || !outputs.trace.empty() ? kDefaultSpans : 0;
   take(fields, "spans", spans);
-  settings.spans = spans;
+  settings.spans = std::min<std::uint64_t>(spans, kMostSpans);
   for (gint i = 0; i < gst_structure_n_fields(fields); ++i)
     g_warning("simaailatency: unknown parameter, or a value that it cannot have: %s",
               gst_structure_nth_field_name(fields, static_cast<guint>(i)));
@@ -158,10 +160,18 @@ static void gst_simaai_latency_tracer_constructed(GObject* object) {
   if (text && *text != '\0')
     read_parameters(text.get(), settings, outputs);
   tracing_of(object).set_parameters(settings, outputs);
+  // Two would count the calls of one thread twice.
+  if (hooked_tracer != nullptr) {
+    g_warning("simaailatency: it traces this process already; its first parameters count");
+    return;
+  }
+  hooked_tracer = object;
   register_hooks(GST_TRACER_CAST(object));
 }
 
 static void gst_simaai_latency_tracer_finalize(GObject* object) {
+  if (hooked_tracer == object)
+    hooked_tracer = nullptr;
   delete reinterpret_cast<GstSimaaiLatencyTracer*>(object)->tracing;
   G_OBJECT_CLASS(gst_simaai_latency_tracer_parent_class)->finalize(object);
 }

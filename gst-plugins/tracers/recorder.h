@@ -147,7 +147,7 @@ struct Call {
 
 /// Calls of one thread, innermost last. Deeper calls than the array holds are not measured.
 struct CallStack {
-  static constexpr std::size_t kDepth = 128;
+  static constexpr std::size_t kDepth = 1024;
   std::array<Call, kDepth> calls;
   std::size_t depth = 0;
   std::uint32_t thread = 0; ///< its number, from 1

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <span>
 
 namespace simaai::latency {
@@ -34,10 +35,13 @@ struct Span {
   bool known_part = false; ///< part_ns is valid
 };
 
+static_assert(sizeof(Span) == 56, "five numbers of 8 bytes, two of 4, kind and flag");
+
 class SpanLog {
 public:
   explicit SpanLog(std::size_t capacity)
-      : capacity_(capacity), spans_(capacity != 0 ? new Span[capacity] : nullptr) {}
+      : spans_(capacity != 0 ? new (std::nothrow) Span[capacity] : nullptr),
+        capacity_(spans_ ? capacity : 0) {}
 
   void add(const Span& span) noexcept {
     if (capacity_ == 0)
@@ -58,8 +62,8 @@ public:
   }
 
 private:
-  std::size_t capacity_;
   std::unique_ptr<Span[]> spans_;
+  std::size_t capacity_; ///< 0 as well where there is no memory for so many
   std::atomic<std::size_t> next_{0};
   std::atomic<std::size_t> written_{0}; // equals next_ where no thread is between the two
 };

@@ -45,16 +45,22 @@ struct ElementRecord {
   Element* element = nullptr;
 };
 
+/// Another copy of this code in the process, in a plug-in or in a program, keeps its objects apart.
+GQuark own_quark(const char* name) {
+  static const char mark = 0;
+  const gst::GTextPtr text(g_strdup_printf("%s-%p", name, static_cast<const void*>(&mark)));
+  return g_quark_from_string(text.get());
+}
 GQuark pad_quark() noexcept {
-  static const GQuark quark = g_quark_from_static_string("simaai-latency-pad");
+  static const GQuark quark = own_quark("simaai-latency-pad");
   return quark;
 }
 GQuark element_quark() noexcept {
-  static const GQuark quark = g_quark_from_static_string("simaai-latency-element");
+  static const GQuark quark = own_quark("simaai-latency-element");
   return quark;
 }
 GQuark session_quark() noexcept {
-  static const GQuark quark = g_quark_from_static_string("simaai-latency-session");
+  static const GQuark quark = own_quark("simaai-latency-session");
   return quark;
 }
 
@@ -234,7 +240,9 @@ void Tracing::event(std::uint64_t now_ns, GstPad* pad, GstEvent* event) {
   note_clock(now_ns);
   if (GST_EVENT_TYPE(event) == GST_EVENT_SEGMENT)
     note_segment(pad, event);
-  if (GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_STOP) {
+  // A queue throws its frames away at the one or the other.
+  if (GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_START ||
+      GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_STOP) {
     const Binding binding = binding_of(pad);
     if (binding.session != nullptr)
       binding.session->recorder().flushed();

@@ -126,6 +126,33 @@ class Tool(unittest.TestCase):
         self.assertIn("filter", out)
         self.assertEqual(err, "")
 
+    def run_traced(self, tracers):
+        """What a program says that has this in GST_TRACERS."""
+        done = subprocess.run([*LAUNCH, *PIPELINE.split()], capture_output=True, text=True, timeout=100, check=True,
+                              env=os.environ | {"GST_TRACERS": tracers})
+        return done.stderr
+
+    def test_two_tracers_do_not_count_twice(self):
+        one, two = self.folder / "one.json", self.folder / "two.json"
+        err = self.run_traced(f"simaailatency(json={one});simaailatency(json={two})")
+        self.assertIn("traces this process already", err)
+        self.assertFalse(two.exists())
+        self.run_tool("--samples", 20, "--json", two, PIPELINE, GST_TRACERS=f"simaailatency(json={one}.tool,exact=true)")
+        for path, frames in ((one, 60), (pathlib.Path(f"{one}.tool"), None), (two, 20)):
+            elements = {element["name"]: element for element in json.loads(path.read_text())["elements"]}
+            self.assertEqual(elements["filter"]["entered"], elements["filter"]["left"])
+            self.assertLessEqual(elements["filter"]["entered"], 60)
+            if frames:
+                self.assertEqual(elements["filter"]["residence"]["count"], frames)
+
+    def test_wrong_parameters_of_the_tracer(self):
+        for parameters, complaint in (("warmup=-1,samples=many", "samples"), ("nonsense=1", "nonsense"), ("exact=maybe", "exact"),
+                                      (",,,", "cannot read"), ("json=/no/such/folder/a.json", "cannot write /no/such"),
+                                      ("html=/dev/full", "cannot write /dev/full"), ("table=/", "cannot write /")):
+            self.assertIn(complaint, self.run_traced(f"simaailatency({parameters})"))
+        # As many as there is memory for, and a window of two frames at least.
+        self.assertIn("filter", self.run_traced("simaailatency(spans=2000000000,window=0,table=stderr)"))
+
     def test_refusals(self):
         for arguments in ((), ("--check", "nonsense", PIPELINE), ("--samples", "many", PIPELINE), ("--speed", PIPELINE),
                           ("--live", "--", "true")):

@@ -53,6 +53,8 @@ bool TracedRun::play() const {
   return GST_MESSAGE_TYPE(message.get()) == GST_MESSAGE_EOS;
 }
 
+const Recorder* TracedRun::recorder() const { return running(tracing(), pipeline_.get()); }
+
 const Report& TracedRun::stop() {
   state(GST_STATE_NULL);
   if (reports_.empty())

@@ -28,6 +28,8 @@ public:
   /// Plays to the end of the stream; false after an error.
   [[nodiscard]] bool play() const;
   void state(GstState state) const;
+  /// What is recorded now; null before the first buffer and after the end.
+  [[nodiscard]] const Recorder* recorder() const;
   /// Goes to NULL; the report of the run.
   const Report& stop();
 

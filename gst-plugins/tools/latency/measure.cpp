@@ -18,7 +18,7 @@ namespace {
 
 constexpr guint kTickMs = 100;
 constexpr unsigned kTicksOfTable = 5;
-/// 72 bytes each; what a hundred frames leave in forty elements is a hundredth of it.
+/// 56 bytes each; what a hundred frames leave in forty elements is a hundredth of it.
 constexpr std::size_t kSpans = std::size_t{1} << 18;
 
 struct Run {
