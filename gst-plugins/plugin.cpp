@@ -15,6 +15,8 @@
   X(simaainpysink)                                                                                 \
   X(simaaivideototensor)                                                                           \
   X(simaaitensortovideo)                                                                           \
+  X(simaaitensormux)                                                                               \
+  X(simaaitensordemux)                                                                             \
   X(simaaimatmul)                                                                                  \
   X(simaaitgmxenc)                                                                                 \
   X(simaaitgmxdec)

@@ -87,14 +87,6 @@ std::vector<std::uint64_t> memories_of(const GstCaps* caps, std::uint64_t size) 
   return memories;
 }
 
-/// An empty tensor has a memory too, so that the others can be told apart. It has no room at all: GStreamer would take that
-/// for room before the next memory.
-GstMemory* new_empty_memory() noexcept {
-  static char nothing;
-  return gst_memory_new_wrapped(static_cast<GstMemoryFlags>(0), &nothing, 0, 0, 0, nullptr,
-                                nullptr);
-}
-
 /// A buffer with a memory for each tensor; null where one cannot be allocated.
 GstPtr<GstBuffer> new_set(const PoolState& state) {
   GstPtr<GstBuffer> buffer(gst_buffer_new());
@@ -296,6 +288,12 @@ void finalize(GObject* object) noexcept {
 }
 
 } // namespace
+
+GstMemory* new_empty_memory() noexcept {
+  static char nothing;
+  return gst_memory_new_wrapped(static_cast<GstMemoryFlags>(0), &nothing, 0, 0, 0, nullptr,
+                                nullptr);
+}
 
 GstAllocationParams aligned_params() noexcept {
   GstAllocationParams params;

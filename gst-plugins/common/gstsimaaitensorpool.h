@@ -19,6 +19,10 @@ namespace simaai::gst {
 /// Alignment mask of memory that our pools and allocation proposals state: 64 bytes.
 inline constexpr gsize kAlignMask = 63;
 
+/// A memory without any room, so that an empty tensor of a set has one too: GStreamer takes room that is not used for room before
+/// the next memory.
+[[nodiscard]] SIMAAI_GST_API GstMemory* new_empty_memory() noexcept;
+
 /// Allocation parameters with that alignment.
 [[nodiscard]] SIMAAI_GST_API GstAllocationParams aligned_params() noexcept;
 

@@ -157,6 +157,12 @@ bool is_serialized(GstQuery* query) noexcept {
 
 gboolean on_query(GstBaseTransform* trans, GstPadDirection direction, GstQuery* query) noexcept {
   TransformCore& core = core_of(trans);
+  // The base class waits for caps. Which memory the device needs is known before: elements that gather a set ask early.
+  if (direction == GST_PAD_SINK && GST_QUERY_TYPE(query) == GST_QUERY_ALLOCATION &&
+      !core.is_negotiated()) {
+    core.propose_allocation(query);
+    return TRUE;
+  }
   if (direction == GST_PAD_SINK && is_serialized(query))
     (void)core.flights().drain();
   const gboolean answered = base_class()->query(trans, direction, query);

@@ -59,7 +59,9 @@ using Admits =
 
 /// Why `ours` and `theirs` have nothing in common: names each conflicting field of the closest pair
 /// of structures, what they have (introduced by `their_words`) and what we have (`our_words`).
-[[nodiscard]] std::string explain_mismatch(const GstCaps* ours, const GstCaps* theirs,
-                                           const char* their_words, const char* our_words);
+[[nodiscard]] SIMAAI_GST_API std::string explain_mismatch(const GstCaps* ours,
+                                                          const GstCaps* theirs,
+                                                          const char* their_words,
+                                                          const char* our_words);
 
 } // namespace simaai::gst

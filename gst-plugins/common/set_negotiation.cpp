@@ -4,7 +4,9 @@
 #include "set_negotiation.h"
 
 #include <array>
+#include <functional>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "caps_spec.h"
@@ -124,7 +126,10 @@ const GValue* inputs_of(const GstCaps* sink_caps) {
   return found != nullptr ? *found : nullptr;
 }
 
-std::string explain_tensors(const OpTraits& traits, const GstCaps* sink_caps, const GValue* inputs,
+/// What can be made of the tensor of the set.
+using TensorOffer = std::function<GstPtr<GstCaps>(const GstCaps* tensor)>;
+
+std::string explain_tensors(const TensorOffer& offer, const GstCaps* set_caps, const GValue* inputs,
                             const GValue* wanted) {
   const std::size_t count = gst_value_array_get_size(inputs);
   if (!suits(wanted, count)) {
@@ -134,10 +139,10 @@ std::string explain_tensors(const OpTraits& traits, const GstCaps* sink_caps, co
                      : std::string(G_VALUE_TYPE_NAME(wanted))) +
            ", this element offers " + std::to_string(count) + " structures";
   }
-  const auto set = parse_tensors(*sink_caps);
+  const auto set = parse_tensors(*set_caps);
   for (std::size_t i = 0; i < count && wanted != nullptr; ++i) {
     const auto input = tensor_of(inputs, i);
-    const auto ours = transform_caps(traits, GST_PAD_SINK, input.get(), nullptr, false);
+    const auto ours = offer(input.get());
     const auto theirs = tensor_of(wanted, i);
     if (gst_caps_can_intersect(ours.get(), theirs.get()))
       continue;
@@ -146,6 +151,26 @@ std::string explain_tensors(const OpTraits& traits, const GstCaps* sink_caps, co
            explain_mismatch(ours.get(), theirs.get(), "downstream wants", "this element offers");
   }
   return {};
+}
+
+std::string explain(const TensorOffer& offer, const GstCaps* set_caps, const GstCaps* theirs) {
+  const GValue* inputs = inputs_of(set_caps);
+  if (inputs == nullptr || gst_caps_is_any(theirs))
+    return {};
+  std::string first;
+  for (guint i = 0; i < gst_caps_get_size(theirs); ++i) {
+    const GstStructure* structure = gst_caps_get_structure(theirs, i);
+    if (!gst_structure_has_name(structure, kTensorSetCapsName))
+      continue;
+    for (const GValue* wanted : arrays_of(structure)) {
+      std::string why = explain_tensors(offer, set_caps, inputs, wanted);
+      if (why.empty())
+        return {};
+      if (first.empty())
+        first = std::move(why);
+    }
+  }
+  return first;
 }
 
 } // namespace
@@ -199,23 +224,16 @@ std::string unsuitable_tensor(const OpTraits& traits, const GstCaps* sink_caps) 
 }
 
 std::string explain_set(const OpTraits& traits, const GstCaps* sink_caps, const GstCaps* theirs) {
-  const GValue* inputs = inputs_of(sink_caps);
-  if (inputs == nullptr || gst_caps_is_any(theirs))
-    return {};
-  std::string first;
-  for (guint i = 0; i < gst_caps_get_size(theirs); ++i) {
-    const GstStructure* structure = gst_caps_get_structure(theirs, i);
-    if (!gst_structure_has_name(structure, kTensorSetCapsName))
-      continue;
-    for (const GValue* wanted : arrays_of(structure)) {
-      std::string why = explain_tensors(traits, sink_caps, inputs, wanted);
-      if (why.empty())
-        return {};
-      if (first.empty())
-        first = std::move(why);
-    }
-  }
-  return first;
+  return explain(
+      [&traits](const GstCaps* tensor) {
+        return transform_caps(traits, GST_PAD_SINK, tensor, nullptr, false);
+      },
+      sink_caps, theirs);
+}
+
+std::string explain_fixed_set(const GstCaps* set, const GstCaps* theirs) {
+  return explain([](const GstCaps* tensor) { return GstPtr<GstCaps>(gst_caps_copy(tensor)); }, set,
+                 theirs);
 }
 
 } // namespace simaai::gst

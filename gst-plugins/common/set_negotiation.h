@@ -34,4 +34,8 @@ struct SetRequest {
 [[nodiscard]] std::string explain_set(const OpTraits& traits, const GstCaps* sink_caps,
                                       const GstCaps* theirs);
 
+/// The same for a set that is fixed already.
+[[nodiscard]] SIMAAI_GST_API std::string explain_fixed_set(const GstCaps* set,
+                                                           const GstCaps* theirs);
+
 } // namespace simaai::gst

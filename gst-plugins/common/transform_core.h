@@ -78,6 +78,9 @@ public:
     return makes_dma_bufs_.load(std::memory_order_acquire);
   }
 
+  /// Between set_caps() and stop().
+  [[nodiscard]] bool is_negotiated() const noexcept { return tensor_count_ != 0; }
+
   // Allocation.
   void propose_allocation(GstQuery* query);
   void decide_allocation(GstQuery* query);

@@ -259,6 +259,54 @@ TEST(SetsOnDevice, FlushForgetsWhatIsInFlight) {
   harness.expect_set(9);
 }
 
+/// Runs a pipeline to its end and gives what the element `dev` counted; an error fails the test.
+std::uint64_t copies_of(const std::string& text) {
+  GError* raw = nullptr;
+  const GstPtr<GstElement> pipeline(gst_parse_launch(text.c_str(), &raw));
+  const GstPtr<GError> refused(raw);
+  if (refused != nullptr)
+    g_error("%s", refused->message);
+  gst_element_set_state(pipeline.get(), GST_STATE_PLAYING);
+  const GstPtr<GstBus> bus(gst_element_get_bus(pipeline.get()));
+  const GstPtr<GstMessage> end(
+      gst_bus_timed_pop_filtered(bus.get(), 20 * GST_SECOND,
+                                 static_cast<GstMessageType>(GST_MESSAGE_ERROR | GST_MESSAGE_EOS)));
+  EXPECT_TRUE(end);
+  if (end && GST_MESSAGE_TYPE(end.get()) == GST_MESSAGE_ERROR)
+    ADD_FAILURE() << error_text(end.get());
+  const GstPtr<GstElement> device(gst_bin_get_by_name(GST_BIN(pipeline.get()), "dev"));
+  GstStructure* stats = nullptr;
+  g_object_get(device.get(), "stats", &stats, nullptr);
+  const GstPtr<GstStructure> owned(stats);
+  guint64 copies = 0;
+  guint64 frames = 0;
+  EXPECT_TRUE(gst_structure_get_uint64(stats, "copies", &copies));
+  EXPECT_TRUE(gst_structure_get_uint64(stats, "frames", &frames));
+  EXPECT_EQ(frames, 20U);
+  gst_element_set_state(pipeline.get(), GST_STATE_NULL);
+  return copies;
+}
+
+/// The memory that a device needs is known to those who fill it, through multiplexers and demultiplexers.
+TEST(SetsOnDevice, PipelinesWithMuxAndDemuxCopyNothing) {
+  const std::string source =
+      "fakesrc num-buffers=20 sizetype=fixed sizemax=48 ! application/vnd.simaai.tensor,"
+      "dtype=float32,layout=contiguous,shape=<4,3> ! simaaicast backend=a65 ";
+  EXPECT_EQ(copies_of("simaaitensormux name=m ! simaaitess name=dev backend=ev74 "
+                      "require-zero-copy=true ! fakesink " +
+                      source + "! m.sink_0 " + source + "! queue ! m.sink_1"),
+            0U);
+  EXPECT_EQ(
+      copies_of("fakesrc num-buffers=20 sizetype=fixed sizemax=60 ! "
+                "application/vnd.simaai.tensor-set,tensors=(structure)<"
+                "[application/vnd.simaai.tensor,dtype=float32,layout=contiguous,shape=<4,3>],"
+                "[application/vnd.simaai.tensor,dtype=float32,layout=contiguous,shape=<3>]> ! "
+                "simaaicast backend=a65 ! simaaitensordemux name=d "
+                "d.tensor_0 ! queue ! simaaitess name=dev backend=ev74 require-zero-copy=true ! "
+                "fakesink d.tensor_1 ! queue ! fakesink"),
+      0U);
+}
+
 std::ptrdiff_t open_descriptors() {
   return std::distance(std::filesystem::directory_iterator("/proc/self/fd"),
                        std::filesystem::directory_iterator());
