@@ -11,6 +11,7 @@ namespace {
 /// Value of int8-channel-padding that means "not set": one below the int8 range.
 constexpr int kPaddingUnset = std::numeric_limits<std::int8_t>::min() - 1;
 constexpr guint kMostJobTimeoutMs = 3'600'000;
+constexpr guint kMostBuffers = 1024;
 constexpr guint kDefaultJobTimeoutMs = 1000;
 
 GType register_backend() {
@@ -97,6 +98,9 @@ TileSettings ElementSettings::tile() const noexcept {
 }
 
 std::string ElementSettings::problem() const {
+  if (max_buffers != 0 && max_buffers < min_buffers)
+    return "property max-buffers is " + std::to_string(max_buffers) + "; expected 0 or at least " +
+           std::to_string(min_buffers) + ", the property min-buffers";
   std::string text = wrong_count("tile-axes", tile_axes);
   return text.empty() ? wrong_count("tile-shape", tile_shape) : text;
 }
@@ -141,6 +145,18 @@ void install_common_properties(GObjectClass* klass) {
                            "Put all tensors of a set into one memory, with an offset for each in "
                            "the caps, instead of a memory each. Downstream caps win",
                            FALSE, kFlags));
+  g_object_class_install_property(
+      klass, kPropMinBuffers,
+      g_param_spec_uint("min-buffers", "Least buffers",
+                        "Output buffers that are allocated before the first one is needed", 0,
+                        kMostBuffers, 0, kFlags));
+  g_object_class_install_property(
+      klass, kPropMaxBuffers,
+      g_param_spec_uint("max-buffers", "Most buffers",
+                        "Output buffers that may exist. A consumer that keeps all of them stops "
+                        "the element, which says so (simaai-pool-wait), until one is back, a "
+                        "flush or READY. 0: no limit",
+                        0, kMostBuffers, 0, kFlags));
   g_object_class_install_property(
       klass, kPropActiveBackend,
       g_param_spec_string("active-backend", "Active backend",
@@ -224,6 +240,12 @@ bool set_setting(ElementSettings& settings, guint id, const GValue* value) noexc
   case kPropAsyncDepth:
     settings.async_depth = g_value_get_uint(value);
     return true;
+  case kPropMinBuffers:
+    settings.min_buffers = g_value_get_uint(value);
+    return true;
+  case kPropMaxBuffers:
+    settings.max_buffers = g_value_get_uint(value);
+    return true;
   case kPropSingleMemory:
     settings.single_memory = g_value_get_boolean(value) != FALSE;
     return true;
@@ -261,6 +283,12 @@ bool get_setting(const ElementSettings& settings, guint id, GValue* value) noexc
     return true;
   case kPropAsyncDepth:
     g_value_set_uint(value, settings.async_depth);
+    return true;
+  case kPropMinBuffers:
+    g_value_set_uint(value, settings.min_buffers);
+    return true;
+  case kPropMaxBuffers:
+    g_value_set_uint(value, settings.max_buffers);
     return true;
   case kPropSingleMemory:
     g_value_set_boolean(value, settings.single_memory);

@@ -40,6 +40,8 @@ inline constexpr guint kPropDevice = 9;
 inline constexpr guint kPropJobTimeout = 10;
 inline constexpr guint kPropAsyncDepth = 11;
 inline constexpr guint kPropSingleMemory = 12;
+inline constexpr guint kPropMinBuffers = 13;
+inline constexpr guint kPropMaxBuffers = 14;
 
 /// Jobs of one element that may be in flight.
 inline constexpr guint kMostAsyncDepth = 16;
@@ -64,6 +66,8 @@ struct ElementSettings {
   guint job_timeout_ms = 1000; ///< of one job
   guint async_depth = 1;       ///< jobs in flight; 1: the streaming thread waits
   bool single_memory = false;  ///< tensors of a set in one memory
+  guint min_buffers = 0;       ///< of the output pool, allocated at once
+  guint max_buffers = 0;       ///< of the output pool; 0: no limit
 
   [[nodiscard]] TileSettings tile() const noexcept;
   [[nodiscard]] OpParams params() const noexcept { return {channel_padding}; }
@@ -71,7 +75,8 @@ struct ElementSettings {
   [[nodiscard]] std::string problem() const;
 };
 
-/// Installs backend, device, job-timeout, async-depth, require-zero-copy, single-memory, active-backend and stats.
+/// Installs backend, device, job-timeout, async-depth, require-zero-copy, single-memory, min-buffers, max-buffers,
+/// active-backend and stats.
 void install_common_properties(GObjectClass* klass);
 /// Installs the properties that this op has on top.
 void install_op_properties(GObjectClass* klass, const OpTraits& traits);

@@ -7,10 +7,12 @@
 #include <condition_variable>
 #include <mutex>
 #include <new>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "caps_spec.h"
+#include "errors.h"
 #include "port_layout.h"
 
 namespace simaai::gst {
@@ -20,6 +22,9 @@ namespace {
 constexpr std::size_t kMostLent = 64;
 /// How often a pool at its limit looks whether their memory is back.
 constexpr std::chrono::milliseconds kLookAgain{1};
+
+/// A wait that lasts longer is announced: shorter ones are how a consumer slows its producer down.
+constexpr std::chrono::milliseconds kPatience{100};
 
 /// State of one pool. `mutex` protects everything below it and is never held across a call into
 /// GStreamer that may take another lock.
@@ -36,7 +41,9 @@ struct PoolState {
   guint size_bytes = 0;
   guint live = 0; ///< buffers that exist, free or handed out
   bool flushing = true;
+  bool wait_announced = false; ///< since a buffer was there without a wait
   std::uint64_t allocations = 0;
+  GWeakRef element; ///< of whom waits are announced; has a lock of its own
 };
 
 } // namespace
@@ -200,30 +207,62 @@ GstBuffer* take_lent(PoolState& state) noexcept {
   return nullptr;
 }
 
+/// What can be done now; nothing where only waiting helps.
+std::optional<Turn> next_turn(PoolState& state, GstBuffer** buffer) noexcept {
+  if (state.flushing)
+    return Turn::Flushing;
+  if (!state.free.empty()) {
+    *buffer = state.free.back();
+    state.free.pop_back();
+    return Turn::Reuse;
+  }
+  *buffer = take_lent(state);
+  if (*buffer != nullptr)
+    return Turn::Reuse;
+  if (state.max_buffers != 0 && state.live >= state.max_buffers)
+    return std::nullopt;
+  ++state.live;
+  return Turn::Allocate;
+}
+
+/// Says once that a consumer keeps everything. Called without the lock.
+void announce_wait(PoolState& state, guint buffers) noexcept {
+  auto* element = static_cast<GstElement*>(g_weak_ref_get(&state.element));
+  if (element == nullptr)
+    return;
+  post_notice(element,
+              gst_structure_new("simaai-pool-wait", "buffers", G_TYPE_UINT, buffers, nullptr));
+  gst_object_unref(element);
+}
+
 Turn take_turn(PoolState& state, bool may_wait, GstBuffer** buffer) noexcept {
+  const auto begun = std::chrono::steady_clock::now();
   std::unique_lock lock(state.mutex);
+  if (const auto turn = next_turn(state, buffer)) {
+    state.wait_announced = false;
+    return *turn;
+  }
+  if (!may_wait)
+    return Turn::Empty;
   while (true) {
-    if (state.flushing)
-      return Turn::Flushing;
-    if (!state.free.empty()) {
-      *buffer = state.free.back();
-      state.free.pop_back();
-      return Turn::Reuse;
-    }
-    *buffer = take_lent(state);
-    if (*buffer != nullptr)
-      return Turn::Reuse;
-    if (state.max_buffers == 0 || state.live < state.max_buffers) {
-      ++state.live;
-      return Turn::Allocate;
-    }
-    if (!may_wait)
-      return Turn::Empty;
     // Nobody tells when memory that was lent is let go.
-    if (state.lent.empty())
-      state.returned.wait(lock);
-    else
+    if (!state.lent.empty())
       state.returned.wait_for(lock, kLookAgain);
+    else if (!state.wait_announced)
+      state.returned.wait_for(lock, kPatience);
+    else
+      state.returned.wait(lock);
+    if (const auto turn = next_turn(state, buffer))
+      return *turn;
+    if (state.wait_announced || std::chrono::steady_clock::now() - begun < kPatience)
+      continue;
+    state.wait_announced = true;
+    const guint buffers = state.max_buffers;
+    lock.unlock();
+    announce_wait(state, buffers);
+    lock.lock();
+    if (const auto turn = next_turn(state, buffer)) // it came meanwhile
+      return *turn;
   }
 }
 
@@ -284,6 +323,7 @@ void finalize(GObject* object) noexcept {
   PoolState* state = &state_of(pool);
   // The parent deactivates the pool, which still needs the state.
   G_OBJECT_CLASS(gst_simaai_tensor_pool_parent_class)->finalize(object);
+  g_weak_ref_clear(&state->element);
   delete state;
 }
 
@@ -320,6 +360,11 @@ std::uint64_t pool_allocations(GstBufferPool* pool) noexcept {
   return state.allocations;
 }
 
+void announce_waits(GstBufferPool* pool, GstElement* element) noexcept {
+  if (is_tensor_pool(pool))
+    g_weak_ref_set(&state_of(pool).element, element);
+}
+
 bool configure_pool(GstBufferPool* pool, GstCaps* caps, guint size, guint min_buffers,
                     guint max_buffers, GstAllocator* allocator) {
   const GstAllocationParams params = aligned_params();
@@ -335,6 +380,7 @@ static void gst_simaai_tensor_pool_init(GstSimaaiTensorPool* pool) {
   auto* priv =
       static_cast<GstSimaaiTensorPoolPrivate*>(gst_simaai_tensor_pool_get_instance_private(pool));
   priv->state = new simaai::gst::PoolState();
+  g_weak_ref_init(&priv->state->element, nullptr);
 }
 
 static void gst_simaai_tensor_pool_class_init(GstSimaaiTensorPoolClass* klass) {

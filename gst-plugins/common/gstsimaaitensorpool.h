@@ -39,6 +39,10 @@ inline constexpr gsize kAlignMask = 63;
 /// Buffers that the pool allocated so far, or 0 for a pool of another type.
 [[nodiscard]] SIMAAI_GST_API std::uint64_t pool_allocations(GstBufferPool* pool) noexcept;
 
+/// While the pool keeps a thread waiting for a buffer for longer than a moment, the element posts `simaai-pool-wait`: once, until
+/// a buffer was there without a wait. Null for nobody; pools of other types are left alone. Keeps no reference.
+SIMAAI_GST_API void announce_waits(GstBufferPool* pool, GstElement* element) noexcept;
+
 /// Sets caps, size, counts and aligned allocation on an inactive pool; memory of `allocator`, null for the system's.
 [[nodiscard]] SIMAAI_GST_API bool configure_pool(GstBufferPool* pool, GstCaps* caps, guint size,
                                                  guint min_buffers, guint max_buffers,

@@ -186,12 +186,18 @@ void TransformCore::decide_allocation(GstQuery* query) {
     pool.reset();
   const auto needed = static_cast<guint>(ports_.output_layout.total_bytes());
   size = memories ? needed : std::max(size, needed);
+  const ElementSettings now = settings();
   if (!pool) {
-    // Our own pool grows on demand: a consumer that keeps buffers must not stop the pipeline.
+    // Our own pool grows on demand, unless told otherwise: a consumer that keeps buffers must not stop the pipeline.
     pool = new_tensor_pool();
     min = std::max(min, is_asynchronous() ? async_depth_ : 1U);
     max = 0;
   }
+  min = std::max(min, now.min_buffers);
+  if (now.max_buffers != 0)
+    max = max != 0 ? std::min(max, now.max_buffers) : now.max_buffers;
+  if (max != 0)
+    min = std::min(min, max);
   if (listed)
     gst_query_set_nth_allocation_pool(query, 0, pool.get(), size, min, max);
   else
@@ -210,6 +216,7 @@ void TransformCore::remember_pool(GstQuery* query) {
     memory_name_.store(fd_allocator_memory(allocator), std::memory_order_release);
     memory_source_.store(fd_allocator_source(allocator), std::memory_order_release);
   }
+  announce_waits(pool.get(), element());
   const ObjectLock lock(element_);
   if (pool_ != pool)
     past_pool_allocations_ += pool_allocations(pool_.get());

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "common/meta_rule.h"
+#include "common/pool_query.h"
 #include "common/transform_trampolines.h"
 #include "matmul_core.h"
 #include "port_caps.h"
@@ -45,8 +46,7 @@ GstCaps* on_transform_caps(GstBaseTransform* trans, GstPadDirection direction, G
 }
 
 gboolean on_decide_allocation(GstBaseTransform* trans, GstQuery* query) noexcept {
-  core_of(trans).decide_allocation(query);
-  return base_class()->decide_allocation(trans, query);
+  return core_of(trans).decide_allocation(query);
 }
 
 gboolean on_transform_meta(GstBaseTransform* /*trans*/, GstBuffer* /*output*/, GstMeta* meta,
@@ -55,7 +55,10 @@ gboolean on_transform_meta(GstBaseTransform* /*trans*/, GstBuffer* /*output*/, G
 }
 
 gboolean on_sink_event(GstBaseTransform* trans, GstEvent* event) noexcept {
-  if (GST_EVENT_TYPE(event) != GST_EVENT_CAPS)
+  const GstEventType type = GST_EVENT_TYPE(event);
+  if (type == GST_EVENT_FLUSH_START || type == GST_EVENT_FLUSH_STOP)
+    set_pool_flushing(trans, type == GST_EVENT_FLUSH_START);
+  if (type != GST_EVENT_CAPS)
     return base_class()->sink_event(trans, event);
   GstCaps* parsed = nullptr;
   gst_event_parse_caps(event, &parsed);
@@ -77,6 +80,12 @@ GstFlowReturn on_submit_input_buffer(GstBaseTransform* trans, gboolean is_discon
 
 GstFlowReturn on_transform(GstBaseTransform* trans, GstBuffer* input, GstBuffer* output) noexcept {
   return core_of(trans).transform(input, output);
+}
+
+GstStateChangeReturn change_state(GstElement* element, GstStateChange transition) noexcept {
+  if (transition == GST_STATE_CHANGE_PAUSED_TO_READY)
+    set_pool_flushing(GST_BASE_TRANSFORM(element), true);
+  return GST_ELEMENT_CLASS(gst_simaai_matmul_parent_class)->change_state(element, transition);
 }
 
 void install_properties(GObjectClass* klass) {
@@ -112,9 +121,9 @@ void install_properties(GObjectClass* klass) {
 
 void add_templates(GstElementClass* klass) {
   const auto sink = any_layout_caps();
-  auto source = output_layout_caps(simaai::kernels::DType::Int8, true);
-  source.reset(gst_caps_merge(source.release(),
-                              output_layout_caps(simaai::kernels::DType::Int32, false).release()));
+  auto source = output_layout_caps(simaai::kernels::DType::Int8, true, true);
+  source.reset(gst_caps_merge(
+      source.release(), output_layout_caps(simaai::kernels::DType::Int32, false, true).release()));
   gst_element_class_add_pad_template(
       klass, gst_pad_template_new("sink", GST_PAD_SINK, GST_PAD_ALWAYS, sink.get()));
   gst_element_class_add_pad_template(
@@ -131,6 +140,7 @@ static void gst_simaai_matmul_class_init(GstSimaaiMatmulClass* klass) {
   install_properties(object_class);
 
   auto* element_class = GST_ELEMENT_CLASS(klass);
+  element_class->change_state = change_state;
   gst_element_class_set_static_metadata(
       element_class, "Tensor matrix product", "Filter/Tensor",
       "Multiplies the last axis of int8 tensors of any layout by an int8 matrix, exactly, with an "

@@ -4,6 +4,8 @@
 
 #include <simaai/kernels/matrix/tgmx_file.h>
 
+#include "common/fd_memory.h"
+#include "common/pool_query.h"
 #include "port_caps.h"
 
 namespace simaai::gst {
@@ -105,6 +107,8 @@ bool MatmulCore::start() {
   refused_src_caps_.reset();
   stats_.reset();
   require_zero_copy_ = now.require_zero_copy;
+  fd_allocator_ = shared_fd_allocator();
+  makes_dma_bufs_.store(gives_dma_bufs(fd_allocator_.get()), std::memory_order_release);
   auto weights = std::make_shared<const matrix::DynMatrix>(std::move(read).value());
   const ObjectLock lock(element_);
   weights_ = std::move(weights);
@@ -115,6 +119,8 @@ void MatmulCore::stop() {
   plan_.reset();
   sink_caps_.reset();
   src_caps_.reset();
+  fd_allocator_.reset();
+  makes_dma_bufs_.store(true, std::memory_order_release);
   const ObjectLock lock(element_);
   weights_.reset();
 }
@@ -134,9 +140,9 @@ GstPtr<GstCaps> MatmulCore::transform_caps(GstPadDirection direction, const GstC
   for (guint i = 0; i < count; ++i) {
     const GstStructure* structure = gst_caps_get_structure(caps, i);
     GstPtr<GstCaps> part =
-        to_src
-            ? output_layout_caps(rescaled ? kernels::DType::Int8 : kernels::DType::Int32, rescaled)
-            : any_layout_caps();
+        to_src ? output_layout_caps(rescaled ? kernels::DType::Int8 : kernels::DType::Int32,
+                                    rescaled, makes_dma_bufs())
+               : any_layout_caps();
     if (const auto shape = shape_of(structure); shape && weights)
       set_shape(part.get(), with_last(*shape, to_src ? weights->rows() : weights->cols()));
     copy_stream_fields(structure, part.get());
@@ -144,7 +150,7 @@ GstPtr<GstCaps> MatmulCore::transform_caps(GstPadDirection direction, const GstC
   }
   if (gst_caps_is_any(caps))
     across = to_src ? output_layout_caps(rescaled ? kernels::DType::Int8 : kernels::DType::Int32,
-                                         rescaled)
+                                         rescaled, makes_dma_bufs())
                     : any_layout_caps();
   if (filter != nullptr)
     across.reset(gst_caps_intersect_full(filter, across.get(), GST_CAPS_INTERSECT_FIRST));
@@ -216,18 +222,9 @@ bool MatmulCore::set_caps(const GstCaps* sink_caps, const GstCaps* src_caps) {
   return true;
 }
 
-void MatmulCore::decide_allocation(GstQuery* query) const {
-  constexpr gsize kAlignMask = 63;
-  if (gst_query_get_n_allocation_params(query) == 0) {
-    GstAllocationParams params;
-    gst_allocation_params_init(&params);
-    params.align = kAlignMask;
-    gst_query_add_allocation_param(query, nullptr, &params);
-  }
-  if (!plan_ || gst_query_get_n_allocation_pools(query) > 0)
-    return;
-  const GstPtr<GstBufferPool> pool(gst_buffer_pool_new());
-  gst_query_add_allocation_pool(query, pool.get(), static_cast<guint>(plan_->output_bytes()), 1, 0);
+bool MatmulCore::decide_allocation(GstQuery* query) const {
+  const std::uint64_t bytes = plan_ ? plan_->output_bytes() : 0;
+  return negotiate_pool(query, static_cast<guint>(bytes));
 }
 
 std::optional<std::size_t> MatmulCore::other_size(GstPadDirection direction, const GstCaps* caps,

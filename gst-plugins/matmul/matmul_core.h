@@ -2,6 +2,7 @@
 // Ordinary C++ behind simaaimatmul: weights, negotiation, products.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -57,8 +58,8 @@ public:
   [[nodiscard]] bool set_caps(const GstCaps* sink_caps, const GstCaps* src_caps);
   [[nodiscard]] std::optional<std::size_t>
   other_size(GstPadDirection direction, const GstCaps* caps, const GstCaps* other_caps) const;
-  /// Adds a pool where downstream has none, and the alignment of tiles.
-  void decide_allocation(GstQuery* query) const;
+  /// Leaves one pool in the query: what downstream proposes, or one of ours.
+  [[nodiscard]] bool decide_allocation(GstQuery* query) const;
   void begin_attempt() noexcept { reported_ = false; }
   /// After caps were refused before set_caps was reached: posts why.
   void diagnose_refusal(const GstCaps* sink_caps);
@@ -68,6 +69,10 @@ public:
   [[nodiscard]] bool check_input(GstBuffer* buffer);
 
 private:
+  /// As in the op elements: until the start, which looks for a source of DMA-BUFs, nothing speaks against them.
+  [[nodiscard]] bool makes_dma_bufs() const noexcept {
+    return makes_dma_bufs_.load(std::memory_order_acquire);
+  }
   [[nodiscard]] MatmulSettings copy_settings() const;
   [[nodiscard]] std::variant<MatmulPlan, PortError> make_plan(const GstCaps* sink_caps,
                                                               const GstCaps* src_caps) const;
@@ -85,6 +90,8 @@ private:
   GstPtr<GstCaps> sink_caps_; ///< of the plan
   GstPtr<GstCaps> src_caps_;
   MatrixStats stats_;
+  GstPtr<GstAllocator> fd_allocator_; ///< while started
+  std::atomic<bool> makes_dma_bufs_{true};
   bool require_zero_copy_ = false; ///< copy of the setting, taken at start
   bool reported_ = false;
   GstPtr<GstCaps> refused_sink_caps_;

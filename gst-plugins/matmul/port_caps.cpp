@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/linear_size.h"
+#include "common/negotiation.h"
 
 namespace simaai::gst {
 namespace {
@@ -108,15 +109,19 @@ GstPtr<GstCaps> any_layout_caps() {
   GstPtr<GstCaps> caps(gst_caps_new_empty());
   const auto layouts = {word::kContiguous, word::kStrided, word::kMlaTiled, word::kMlaCBlocked};
   append_layouts(caps.get(), DType::Int8, layouts, nullptr);
-  append_layouts(caps.get(), DType::Int8, layouts, "memory:DMABuf");
+  append_layouts(caps.get(), DType::Int8, layouts, kDmaBufFeature);
   return caps;
 }
 
-GstPtr<GstCaps> output_layout_caps(DType dtype, bool tiled) {
+GstPtr<GstCaps> output_layout_caps(DType dtype, bool tiled, bool dma_bufs) {
   GstPtr<GstCaps> caps(gst_caps_new_empty());
-  append_layouts(caps.get(), dtype, {word::kContiguous, word::kStrided}, nullptr);
-  if (tiled)
-    append_layouts(caps.get(), dtype, {word::kMlaTiled}, nullptr);
+  for (const char* feature : {static_cast<const char*>(nullptr), kDmaBufFeature}) {
+    if (feature != nullptr && !dma_bufs)
+      continue;
+    append_layouts(caps.get(), dtype, {word::kContiguous, word::kStrided}, feature);
+    if (tiled)
+      append_layouts(caps.get(), dtype, {word::kMlaTiled}, feature);
+  }
   return caps;
 }
 

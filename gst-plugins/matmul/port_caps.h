@@ -17,8 +17,10 @@ namespace simaai::gst {
 
 /// Every layout of int8 tensors that DenseSource reads.
 [[nodiscard]] GstPtr<GstCaps> any_layout_caps();
-/// Layouts that DenseTarget writes: linear ones, and mla-tiled where `tiled`.
-[[nodiscard]] GstPtr<GstCaps> output_layout_caps(kernels::DType dtype, bool tiled);
+/// Layouts that DenseTarget writes: linear ones, and mla-tiled where `tiled`; in system memory and, where wanted, in
+/// DMA-BUFs.
+[[nodiscard]] GstPtr<GstCaps> output_layout_caps(kernels::DType dtype, bool tiled,
+                                                 bool dma_bufs = false);
 
 /// Sets `shape` in every structure.
 void set_shape(GstCaps* caps, const kernels::Shape& shape);
