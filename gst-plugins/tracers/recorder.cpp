@@ -60,7 +60,7 @@ Figures::Figures(Direction direction, bool ends_streams) {
 
 Pad::Pad(Recorder& recorder, Element& on, std::string called, Direction which, std::uint32_t at)
     : owner(&recorder), element(&on), name(std::move(called)), direction(which), index(at),
-      own(which, on.ends_streams) {
+      own_(which, on.ends_streams) {
   if (direction == Direction::Source)
     return;
   const std::size_t window = recorder.settings().window;
@@ -70,16 +70,16 @@ Pad::Pad(Recorder& recorder, Element& on, std::string called, Direction which, s
 }
 
 Pad::~Pad() {
-  delete others.load(std::memory_order_acquire);
+  delete others_.load(std::memory_order_acquire);
   delete jobs.load(std::memory_order_acquire);
 }
 
 Pad::Writing Pad::writing_other(std::uint32_t thread) noexcept {
   std::uint32_t first = 0;
-  if (first_thread.compare_exchange_strong(first, thread, std::memory_order_relaxed))
-    return {own, Access::Own};
+  if (first_thread_.compare_exchange_strong(first, thread, std::memory_order_relaxed))
+    return {own_, Access::Own};
   const auto make = [this] { return std::make_unique<Figures>(direction, element->ends_streams); };
-  return {made_once(others, make), Access::Shared};
+  return {made_once(others_, make), Access::Shared};
 }
 
 std::uint64_t Pad::sum(Word Figures::*word) const noexcept {

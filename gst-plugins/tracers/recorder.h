@@ -86,12 +86,12 @@ struct Pad {
     Access access;
   };
   [[nodiscard]] Writing writing(std::uint32_t thread) noexcept {
-    return first_thread.load(std::memory_order_relaxed) == thread ? Writing{own, Access::Own}
-                                                                  : writing_other(thread);
+    return first_thread_.load(std::memory_order_relaxed) == thread ? Writing{own_, Access::Own}
+                                                                   : writing_other(thread);
   }
   /// Both; the second is null where there was one thread only.
   [[nodiscard]] std::array<const Figures*, 2> figures() const noexcept {
-    return {&own, others.load(std::memory_order_acquire)};
+    return {&own_, others_.load(std::memory_order_acquire)};
   }
   [[nodiscard]] std::uint64_t sum(Word Figures::*word) const noexcept;
 
@@ -112,9 +112,9 @@ struct Pad {
 private:
   [[nodiscard]] Writing writing_other(std::uint32_t thread) noexcept;
 
-  Figures own;
-  std::atomic<std::uint32_t> first_thread{0};
-  std::atomic<Figures*> others{nullptr};
+  Figures own_;
+  std::atomic<std::uint32_t> first_thread_{0};
+  std::atomic<Figures*> others_{nullptr};
 };
 
 /// An element.

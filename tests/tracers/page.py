@@ -12,13 +12,16 @@ import subprocess
 import sys
 import tempfile
 
-PIPELINE = ("videotestsrc num-buffers=130 ! video/x-raw,format=RGB,width=320,height=240 ! videoconvert name=convert "
-            "! queue name=store ! videoscale name=scale ! video/x-raw,width=640,height=480 ! fakesink name=screen")
+PIPELINE = ("videotestsrc num-buffers=130 ! video/x-raw,format=BGRx,width=320,height=240 ! videoconvert name=convert "
+            "! video/x-raw,format=RGB ! queue name=store ! simaaivideototensor name=totensor "
+            "! application/vnd.simaai.tensor,dtype=float32 ! simaaicasttess name=casttess backend=ev74 device=model: async-depth=4 "
+            "! simaaidetesscast name=detesscast backend=a65 ! simaaitensortovideo name=tovideo ! fakesink name=screen")
 # Appended to a copy of the page; it reports through the console, which is where errors would be too.
 PROBE = """<script>addEventListener('load',()=>{
 const boxes=[...document.querySelectorAll('svg')].map(s=>s.getBoundingClientRect());
+const parts=['work','queued','device','retirement','wait'].map(p=>[...document.querySelectorAll('rect.'+p)].length);
 const texts=[...document.querySelectorAll('svg text')].map(t=>t.getBoundingClientRect().height);
-console.log('PROBE '+JSON.stringify({figures:boxes.map(b=>[b.width,b.height]),smallest:Math.min(...texts),
+console.log('PROBE '+JSON.stringify({figures:boxes.map(b=>[b.width,b.height]),smallest:Math.min(...texts),parts,
 page:document.documentElement.scrollWidth,window:innerWidth,paper:getComputedStyle(document.body).backgroundColor}))})
 </script>"""
 
@@ -64,6 +67,8 @@ def main():
                     failures.append(f"{what}: console: {others}")
                 if len(found["figures"]) != 6 or any(w < 300 or h < 40 for w, h in found["figures"]):
                     failures.append(f"{what}: figures: {found['figures']}")
+                if min(found["parts"][:4]) < 4:
+                    failures.append(f"{what}: parts of the stages: {found['parts']}")
                 if found["smallest"] < 9:
                     failures.append(f"{what}: text is only {found['smallest']} pixels high")
                 if found["window"] != width or found["page"] > width:
