@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Whole pipelines under simaai-latency: a line for each, its JSON and page, and pipelines.json with all lines.
 
-Pictures of 640x640 and 1080p through CastTess and DetessCast, and the six heads of a detector, on the host CPU, on the model
+Pictures of 640x640 and 1080p through CastTess and DetessCast, and a set of the six heads of a detector, on the host CPU, on the model
 in the process and behind the server, with one, two and four buffers on the way.
 
-usage: pipelines.py --build BUILD [--output FOLDER] [--samples N] [--repeat N] [FILTER]
+usage: pipelines.py --build BUILD [--output FOLDER] [--warmup N] [--samples N] [--repeat N]
+                    [FILTER]
 """
 import argparse
 import html
@@ -41,15 +42,13 @@ def head_caps():
 
 
 def detector(options):
-    """One buffer of random bytes is every head's tensor: each branch reads as much as its shape needs."""
+    """A set of all heads in one buffer of random bytes, one tensor behind the other, through one element."""
     heads = list(head_caps())
     assert len(heads) == len(HEADS)
-    text = (f"fakesrc name=detector sizetype=fixed filltype=random sizemax={max(size for _, _, size in heads)} "
-            "! application/octet-stream ! tee name=heads")
-    for name, caps, _ in heads:
-        text += (f" heads. ! queue name=queue_{name} max-size-buffers=2 ! capssetter join=false replace=true caps={caps} "
-                 f"! simaaidetesscast name={name} {options} ! fakesink name=sink_{name} async=false")
-    return text
+    tensors = ",".join(f"[{caps},tensor-id={name}]" for name, caps, _ in heads)
+    return (f"fakesrc name=detector sizetype=fixed filltype=random sizemax={sum(size for _, _, size in heads)} "
+            f"! application/vnd.simaai.tensor-set,tensors=(structure)<{tensors}> ! simaaidetesscast name=heads {options} "
+            "! fakesink name=sink")
 
 
 def pipelines(socket):
@@ -81,7 +80,7 @@ def parts_of(elements):
 
 def run_one(tool, name, text, options, folder):
     """The line of one pipeline as a dictionary, or the reason why there is none."""
-    command = [tool, "--quiet", "--samples", str(options.samples), "--repeat", str(options.repeat),
+    command = [tool, "--quiet", "--warmup", str(options.warmup), "--samples", str(options.samples), "--repeat", str(options.repeat),
                "--json", folder / f"{name}.json", "--html", folder / f"{name}.html", text]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
@@ -134,6 +133,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=pathlib.Path, required=True)
     parser.add_argument("--output", type=pathlib.Path)
+    parser.add_argument("--warmup", type=int, default=10)
     parser.add_argument("--samples", type=int, default=100)
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("filter", nargs="?", default="")
