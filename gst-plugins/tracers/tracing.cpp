@@ -146,10 +146,14 @@ FrameTag Tracing::pass(ThreadState& thread, std::uint64_t now_ns, const Link& li
   if (link.from != nullptr)
     tag = recorder.leave(thread.stack, now_ns, *link.from, identity);
   bool tagged = carried;
-  if (!carried && tag) {
-    tagged = gst_buffer_is_writable(buffer) != FALSE;
-    if (tagged)
+  // An aggregator makes a frame of several, and may pass on the metas of one of them: both stay.
+  if (tag && (!carried || tag.id != identity.tag.id)) {
+    const bool writable = gst_buffer_is_writable(buffer) != FALSE;
+    tagged = writable || carried;
+    if (writable)
       write_tag(buffer, session, tag);
+    else if (carried)
+      tag = identity.tag; // what it is recognised by further down
     else
       std::tie(thread.buffer, thread.session, thread.tag) = std::tuple(buffer, &session, tag);
   }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The tracer on pipelines that change while they run, that are nested, deep, or wide, and on runs that follow each other.
 #include <algorithm>
+#include <array>
 #include <atomic>
+#include <deque>
 #include <memory>
 #include <string>
 #include <thread>
@@ -270,6 +272,46 @@ TEST(OddPipelines, ATeeThatAnAggregatorJoins) {
   EXPECT_EQ(joint.left, 12U);
   EXPECT_EQ(count(joint.residence) + joint.ambiguous, 12U);
   EXPECT_FALSE(joint.drops);
+  ASSERT_EQ(report.paths.size(), 1U);
+  EXPECT_EQ(report.paths[0].origin, "camera:src");
+  EXPECT_EQ(report.paths[0].latency.count, 12U);
+}
+
+/// Joins the n-th buffers of two inputs to a new one with the metas of the first.
+class JoinsPairs final : public Behaviour {
+public:
+  GstFlowReturn take(unsigned input, BufferPtr buffer) override {
+    waiting_[input].push_back(std::move(buffer));
+    if (waiting_[0].empty() || waiting_[1].empty())
+      return GST_FLOW_OK;
+    BufferPtr made(gst_buffer_new_allocate(nullptr, 16, nullptr));
+    constexpr auto kWhat =
+        static_cast<GstBufferCopyFlags>(GST_BUFFER_COPY_META | GST_BUFFER_COPY_TIMESTAMPS);
+    gst_buffer_copy_into(made.get(), waiting_[0].front().get(), kWhat, 0, G_MAXSIZE);
+    for (auto& queue : waiting_)
+      queue.pop_front();
+    return push(std::move(made));
+  }
+
+private:
+  std::array<std::deque<BufferPtr>, 2> waiting_;
+};
+
+TEST(OddPipelines, AnAggregatorThatPassesOnTheMetasOfAnInput) {
+  TracedRun run("videotestsrc name=camera num-buffers=12 ! "
+                "video/x-raw,format=GRAY8,width=16,height=16,framerate=30/1 ! tee name=split "
+                "split. ! queue name=q1 ! joint.sink split. ! queue name=q2 latencybehaviour "
+                "name=joint ! identity name=after ! queue name=store ! fakesink name=screen");
+  set_behaviour(run.element("joint"), std::make_unique<JoinsPairs>(), 2);
+  ASSERT_TRUE(gst_element_link_pads(run.element("q2"), "src", run.element("joint"), "sink_1"));
+  ASSERT_TRUE(run.play());
+  const Report& report = run.stop();
+  const ElementReport& joint = element_of(report, "joint");
+  EXPECT_EQ(joint.entered, 24U);
+  EXPECT_EQ(joint.left, 12U);
+  EXPECT_EQ(count(joint.residence), 12U);
+  expect_all(report, "after");
+  expect_all(report, "store");
   ASSERT_EQ(report.paths.size(), 1U);
   EXPECT_EQ(report.paths[0].origin, "camera:src");
   EXPECT_EQ(report.paths[0].latency.count, 12U);
