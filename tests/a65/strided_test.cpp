@@ -96,6 +96,60 @@ TEST(Strided, NamedViewsAgreeWithTheOracle) {
     }
 }
 
+/// Planes of pixels, with and without gaps between lines and planes, in tiles around vector lengths.
+TEST(Strided, ChannelsFirstOfEveryWidth) {
+  const Operation& operation = operation_under_test();
+  for (const std::int64_t channels : {1, 2, 3, 4, 5, 8, 9, 15, 16, 17, 31, 33, 64, 65, 80})
+    for (const std::int64_t width : {7, 8, 15, 16, 31, 32, 33, 48, 64, 67, 130})
+      for (const std::int64_t tile_width :
+           {width, std::int64_t{2}, std::int64_t{5}, std::int64_t{16}}) {
+        const std::int64_t pitch = width + (width % 16 == 0 ? 0 : 3);
+        const View view{"planes", {2, width, channels}, {pitch, 1, 2 * pitch + width % 2}};
+        for (const DTypePair dtypes : operation.dtypes) {
+          const auto planes = in_bytes(view, operation.tiled_input ? dtypes.to : dtypes.from);
+          const std::int64_t tile = channels == 64 ? 16 : channels == 33 ? 32 : channels;
+          MlaTiled tiled{{-1, 0, 1, 2}, {1, 2, tile_width, tile}};
+          std::vector<Layout> others = {tiled};
+          tiled.channels = ChannelStorage::PadTo16;
+          others.emplace_back(tiled);
+          if (operation.is_linear_only())
+            others = {Contiguous{}};
+          else if (operation.tiled_input)
+            others.emplace_back(kernels::MlaCBlocked{{1, 2, tile_width, tile}});
+          for (const Layout& other : others)
+            ASSERT_TRUE(
+                run_case(operation, make_case(operation, view.shape, dtypes, planes, other, 7)))
+                << channels << " channels, " << width << " in tiles of " << tile_width;
+        }
+      }
+}
+
+/// Every second scalar of few channels, packed, in tiles of every width that is one of theirs.
+TEST(Strided, EverySecondScalarOfFewChannels) {
+  const Operation& operation = operation_under_test();
+  for (std::int64_t channels = 1; channels <= 5; ++channels)
+    for (const std::int64_t width : {1, 2, 3, 4, 8, 13, 33})
+      for (const std::int64_t tile_width :
+           {std::int64_t{1}, std::int64_t{2}, std::int64_t{4}, width})
+        for (const std::int64_t tile_height : {1, 2, 16}) {
+          const View view{"packed",
+                          {tile_height + 1, width, channels},
+                          {2 * width * channels + tile_height % 4, 2 * channels, 2}};
+          for (const DTypePair dtypes : operation.dtypes) {
+            const auto linear = in_bytes(view, operation.tiled_input ? dtypes.to : dtypes.from);
+            const Layout other = operation.is_linear_only()
+                                     ? Layout{Contiguous{}}
+                                     : Layout{MlaTiled{{-1, 0, 1, 2},
+                                                       {1, tile_height, tile_width, channels},
+                                                       ChannelStorage::PadTo16}};
+            ASSERT_TRUE(
+                run_case(operation, make_case(operation, view.shape, dtypes, linear, other, 9)))
+                << channels << " channels, " << width << " in tiles of " << tile_height << " x "
+                << tile_width;
+          }
+        }
+}
+
 /// The span that the contract works out: FP32 [2,3] with byte strides 32 and 8 needs 52 bytes.
 TEST(Strided, RequirementIsTheSpanAndNotThePayload) {
   const Operation& operation = operation_under_test();

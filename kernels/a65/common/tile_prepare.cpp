@@ -108,6 +108,8 @@ KernelsByChannels same_kernel(TilePanelFn kernel) noexcept {
 struct WriterRows {
   KernelsByChannels contiguous;
   TileRowFn gather;
+  TilePanelFn planar;
+  TilePanelFn spread;
   TilePanelFn channels;
   TilePanelFn pad16_c1;
   TilePanelFn pad16_c3;
@@ -119,6 +121,8 @@ WriterRows writer_rows(const RowTable& rows, DType from) noexcept {
     return {{rows.f32_bf16_tiled_c1, rows.f32_bf16_tiled_c2, rows.f32_bf16_tiled_c3,
              rows.f32_bf16_tiled},
             rows.f32_bf16_gather,
+            rows.f32_bf16_planar,
+            rows.f32_bf16_spread_c4,
             rows.f32_bf16_channels,
             rows.f32_bf16_pad16_c1,
             rows.f32_bf16_pad16_c3};
@@ -126,6 +130,8 @@ WriterRows writer_rows(const RowTable& rows, DType from) noexcept {
     return {{rows.f16_bf16_tiled_c1, rows.f16_bf16_tiled_c2, rows.f16_bf16_tiled_c3,
              rows.f16_bf16_tiled},
             rows.f16_bf16_gather,
+            rows.f16_bf16_planar,
+            rows.f16_bf16_spread_c4,
             rows.f16_bf16_channels,
             nullptr,
             nullptr};
@@ -133,6 +139,8 @@ WriterRows writer_rows(const RowTable& rows, DType from) noexcept {
     return {{rows.bf16_bf16_tiled_c1, rows.bf16_bf16_tiled_c2, rows.bf16_bf16_tiled_c3,
              rows.bf16_bf16_tiled},
             rows.bf16_bf16_gather,
+            rows.bf16_bf16_planar,
+            rows.bf16_bf16_spread_c4,
             rows.bf16_bf16_channels,
             rows.bf16_bf16_pad16_c1,
             rows.bf16_bf16_pad16_c3};
@@ -141,7 +149,13 @@ WriterRows writer_rows(const RowTable& rows, DType from) noexcept {
   case DType::Int32:
     break;
   }
-  return {same_kernel(rows.i8_i8_tiled), rows.i8_i8_gather, rows.i8_i8_channels, nullptr, nullptr};
+  return {same_kernel(rows.i8_i8_tiled),
+          rows.i8_i8_gather,
+          rows.i8_i8_planar,
+          rows.i8_i8_spread_c4,
+          rows.i8_i8_channels,
+          nullptr,
+          nullptr};
 }
 
 /// The direct writer for image rows of one or three channels in one padded tile, or null.
@@ -235,12 +249,13 @@ bool is_one_panel(const TileState& state) noexcept {
 }
 
 /// Whether a reader takes tile after tile instead of line after line: where tiles are narrower than
-/// a line, but not than a cache line of the output, or a pixel wide.
+/// a line, but not than a cache line of the output, or a pixel wide. A quarter of a line is enough where
+/// a call takes all tiles of a line.
 bool reads_by_boxes(const TileState& state) noexcept {
-  constexpr std::int64_t kLeastBytes = 64;
+  const std::int64_t least_bytes = state.takes_boxes ? 16 : 64;
   const std::int64_t width = state.geometry.tile[kAxisW];
   return state.is_one_visit() && state.geometry.tiles(kAxisW) != 1 &&
-         (width == 1 || width * state.stride_bytes[kAxisW] >= kLeastBytes);
+         (width == 1 || width * state.stride_bytes[kAxisW] >= least_bytes);
 }
 
 /// Whether channels with gaps between them lie within their pixels: then lines are read or written
@@ -254,19 +269,39 @@ bool is_spread(const TileState& state) noexcept {
          pixel / channel >= state.geometry.extent[kAxisC];
 }
 
+/// Whether kernels for channels first can serve: neighbours along W, padding to 16 channels, and
+/// lines that are worth the transposition.
+bool is_planar(const TileState& state, std::int64_t scalar_bytes) noexcept {
+  constexpr std::int64_t kLeastPixels = 8;
+  bool whole = true;
+  for (std::size_t slot = 0; slot < state.group_count; ++slot)
+    whole = whole && state.groups[slot].stored_channels % 16 == 0;
+  return whole && state.stride_bytes[kAxisW] == scalar_bytes &&
+         state.geometry.extent[kAxisW] >= kLeastPixels;
+}
+
+/// Whether kernels for few channels of every second scalar can serve.
+bool is_spread_c4(const TileState& state, std::int64_t scalar_bytes) noexcept {
+  const std::int64_t channels = state.geometry.extent[kAxisC];
+  const ChannelGroup& group = state.groups[0];
+  return state.is_one_visit() && group.runs == 1 && channels <= 4 && group.stored_channels == 16 &&
+         state.stride_bytes[kAxisC] == 2 * scalar_bytes && state.geometry.extent[kAxisW] > 1 &&
+         state.stride_bytes[kAxisW] == 2 * scalar_bytes * channels;
+}
+
 /// Whether a writer takes tile after tile: then the stores of a while go to few pages, those of the
-/// channel tiles of one place. Small tiles are not worth a visit each, and those of one line follow
+/// channel tiles of one place. Small tiles are not worth a call each, and those of one line follow
 /// each other along it anyway.
 bool writes_by_boxes(const TileState& state) noexcept {
-  constexpr std::int64_t kLeastBytes = 512;
-  constexpr std::int64_t kLeastPixels = 4;
+  const std::int64_t least_bytes = state.takes_boxes ? 128 : 2048;
+  const std::int64_t least_pixels = state.takes_boxes ? 4 : 32;
   const core::TileGeometry& geometry = state.geometry;
   if (!state.is_one_visit() || geometry.tiles(kAxisW) == 1 || geometry.tile[kAxisH] == 1)
     return false;
   const ChannelGroup& group = state.groups[0];
   const std::int64_t pixels = geometry.tile[kAxisH] * geometry.tile[kAxisW];
-  return pixels * group.stored_channels * geometry.planes * group.runs >= kLeastBytes &&
-         (group.runs > 1 || pixels >= kLeastPixels);
+  return pixels * group.stored_channels * geometry.planes * group.runs >= least_bytes &&
+         (group.runs > 1 || pixels >= least_pixels);
 }
 
 } // namespace
@@ -290,8 +325,15 @@ TileState prepare_writer(const ops::PortPlan& plan, const RowTable& rows,
     make_groups(same_kernel(choice.channels), &state);
   } else if (!linear.contiguous_channels) {
     make_groups(same_kernel(nullptr), &state);
-    if (is_spread(state))
+    if (choice.planar != nullptr && is_planar(state, linear.scalar_bytes)) {
+      make_groups(same_kernel(choice.planar), &state);
       state.walk = writer_walks().lines;
+    } else if (choice.spread != nullptr && is_spread_c4(state, linear.scalar_bytes)) {
+      make_groups(same_kernel(choice.spread), &state);
+      state.walk = writes_by_boxes(state) ? writer_box_walk() : writer_walks().lines;
+    } else if (is_spread(state)) {
+      state.walk = writer_walks().lines;
+    }
   } else {
     make_groups(choice.contiguous, &state);
     if (writes_by_boxes(state))
@@ -307,14 +349,20 @@ TileState prepare_reader(const ops::PortPlan& plan, const RowTable& rows) noexce
   choose_common(plan, rows, &state);
   state.walk = linear.contiguous_channels ? reader_walks().lines : reader_walks().tiles;
   KernelsByChannels kernels = same_kernel(rows.i8_i8_untiled);
+  TilePanelFn planar = rows.i8_i8_unplanar;
+  TilePanelFn spread = rows.i8_i8_unspread_c4;
   state.row_kernel = rows.i8_i8_scatter;
   if (plan.output().dtype == DType::Float32) {
     kernels = {rows.bf16_f32_untiled_c1, rows.bf16_f32_untiled_c2, rows.bf16_f32_untiled_c3,
                rows.bf16_f32_untiled};
+    planar = rows.bf16_f32_unplanar;
+    spread = rows.bf16_f32_unspread_c4;
     state.row_kernel = rows.bf16_f32_scatter;
   } else if (plan.output().dtype == DType::BFloat16) {
     kernels = {rows.bf16_bf16_untiled_c1, rows.bf16_bf16_untiled_c2, rows.bf16_bf16_untiled_c3,
                rows.bf16_bf16_untiled};
+    planar = rows.bf16_bf16_unplanar;
+    spread = rows.bf16_bf16_unspread_c4;
     state.row_kernel = rows.bf16_bf16_scatter;
   }
   if (!plan.empty())
@@ -323,8 +371,17 @@ TileState prepare_reader(const ops::PortPlan& plan, const RowTable& rows) noexce
     state.walk = reader_whole_walk();
   else if (linear.contiguous_channels && reads_by_boxes(state))
     state.walk = reader_box_walk();
-  else if (!linear.contiguous_channels && !plan.empty() && is_spread(state))
-    state.walk = reader_walks().lines;
+  if (!linear.contiguous_channels && !plan.empty()) {
+    if (planar != nullptr && is_planar(state, linear.scalar_bytes)) {
+      make_groups(same_kernel(planar), &state);
+      state.walk = reader_walks().lines;
+    } else if (spread != nullptr && is_spread_c4(state, linear.scalar_bytes)) {
+      make_groups(same_kernel(spread), &state);
+      state.walk = reads_by_boxes(state) ? reader_box_walk() : reader_walks().lines;
+    } else if (is_spread(state)) {
+      state.walk = reader_walks().lines;
+    }
+  }
   return state;
 }
 

@@ -51,6 +51,21 @@ struct TilePanel {
   std::int64_t box_linear_bytes = 0;
 };
 
+/// A panel of tiles one pixel wide has pixels along H, which are not packed: the same as rows of one
+/// pixel. `packed_bytes`: of a pixel on the linear side.
+[[nodiscard]] inline TilePanel with_packed_rows(const TilePanel& panel,
+                                                std::int64_t packed_bytes) noexcept {
+  TilePanel same = panel;
+  if (panel.row.pixel_stride_bytes == packed_bytes || panel.segments != 1)
+    return same;
+  same.segments = panel.row.pixels;
+  same.segment_linear_bytes = panel.row.pixel_stride_bytes;
+  same.segment_tile_bytes = panel.row.stored_channels * panel.planes;
+  same.row.pixels = 1;
+  same.row.pixel_stride_bytes = packed_bytes;
+  return same;
+}
+
 /// Calls `kernel(panel)` for each box of a panel that is written to, or read from, tile storage.
 template <class Kernel> void write_each_box(const TilePanel& panel, Kernel kernel) noexcept {
   TilePanel box = panel;

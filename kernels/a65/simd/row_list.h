@@ -11,6 +11,8 @@
 //   pad16_c<N> N channels in 16 stored ones, packed pixels to tile
 //   untiled    tile to contiguous channels       scatter   tile to any channel stride
 //   untiled_c<N> tile to contiguous channels, exactly N of them
+//   planar     channels first to tile            unplanar  tile to channels first
+//   spread_c4  every second scalar to tile       unspread_c4  tile to every second scalar
 // `_c1` kernels ignore the channel stride. Kernels of linear rows take a LinearRow, gather and scatter
 // a TileRow, the others a TilePanel.
 #pragma once
@@ -70,6 +72,27 @@
   X(bf16_f32_scatter, bf16, f32)             \
   X(bf16_bf16_scatter, bf16, bf16)           \
   X(i8_i8_scatter, i8, i8)
+
+// Channels first: pixels are neighbours in each channel, stored channels a multiple of 16. A level may
+// lack them; gather and scatter serve then.
+#define SIMAAI_A65_PLANAR_PANELS(X)          \
+  X(f32_bf16_planar, f32, bf16)              \
+  X(f16_bf16_planar, f16, bf16)              \
+  X(bf16_bf16_planar, bf16, bf16)            \
+  X(i8_i8_planar, i8, i8)                    \
+  X(bf16_f32_unplanar, bf16, f32)            \
+  X(bf16_bf16_unplanar, bf16, bf16)          \
+  X(i8_i8_unplanar, i8, i8)
+
+// Packed pixels of every second scalar, up to 4 channels, in 16 stored ones. A level may lack them, too.
+#define SIMAAI_A65_SPREAD_PANELS(X)          \
+  X(f32_bf16_spread_c4, f32, bf16)           \
+  X(f16_bf16_spread_c4, f16, bf16)           \
+  X(bf16_bf16_spread_c4, bf16, bf16)         \
+  X(i8_i8_spread_c4, i8, i8)                 \
+  X(bf16_f32_unspread_c4, bf16, f32)         \
+  X(bf16_bf16_unspread_c4, bf16, bf16)       \
+  X(i8_i8_unspread_c4, i8, i8)
 
 #define SIMAAI_A65_PANEL_ROWS(X) SIMAAI_A65_PANEL_WRITERS(X) SIMAAI_A65_PANEL_READERS(X)
 // clang-format on

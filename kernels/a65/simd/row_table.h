@@ -15,7 +15,7 @@ namespace simaai::kernels::a65::detail {
 enum class Level : std::uint8_t { Scalar, Avx2, Avx512, Avx512Vbmi, Neon };
 
 /// The kernels of a level. In a level's own table a null entry means "same as the level below"; the
-/// table that rows_of() returns has none.
+/// table that rows_of() returns has none but those of planar and spread panels.
 struct RowTable {
 #define SIMAAI_A65_LINEAR_MEMBER(name, from, to) LinearRowFn name = nullptr;
 #define SIMAAI_A65_PANEL_MEMBER(name, from, to) TilePanelFn name = nullptr;
@@ -23,6 +23,8 @@ struct RowTable {
   SIMAAI_A65_LINEAR_ROWS(SIMAAI_A65_LINEAR_MEMBER)
   SIMAAI_A65_PANEL_ROWS(SIMAAI_A65_PANEL_MEMBER)
   SIMAAI_A65_TILE_ROWS(SIMAAI_A65_TILE_MEMBER)
+  SIMAAI_A65_PLANAR_PANELS(SIMAAI_A65_PANEL_MEMBER)
+  SIMAAI_A65_SPREAD_PANELS(SIMAAI_A65_PANEL_MEMBER)
 #undef SIMAAI_A65_LINEAR_MEMBER
 #undef SIMAAI_A65_PANEL_MEMBER
 #undef SIMAAI_A65_TILE_MEMBER

@@ -2,6 +2,7 @@
 // Row kernels for AVX-512 with VBMI.
 #include "a65/simd/bytes_avx512vbmi.h"
 #include "a65/simd/linear_avx512vbmi.h"
+#include "a65/simd/planar_avx512vbmi.h"
 #include "a65/simd/read_pixels_avx512vbmi.h"
 #include "a65/simd/spread_avx512vbmi.h"
 #include "a65/simd/write_pixels_avx512vbmi.h"
@@ -13,6 +14,7 @@ using Writers = Avx512VbmiWriters;
 using Readers = Avx512VbmiReaders;
 using Spread = Avx512VbmiSpread;
 using Linear = Avx512VbmiLinear;
+using Planar = Avx512VbmiPlanar;
 
 #define SIMAAI_A65_WRITE(name, type) .name = Writers::write<Writers::type, &RowTable::name>
 #define SIMAAI_A65_READ(name, type) .name = Readers::read<Readers::type, &RowTable::name>
@@ -59,6 +61,20 @@ constexpr RowTable kRows{
     .bf16_f32_scatter = Spread::read<4, Spread::read_row<Spread::F32>, &RowTable::bf16_f32_scatter>,
     .bf16_bf16_scatter = Spread::read<2, Spread::read_row<Spread::BF16>, &RowTable::bf16_bf16_scatter>,
     .i8_i8_scatter = Spread::read<1, Spread::read_bytes_row, &RowTable::i8_i8_scatter>,
+    .f32_bf16_planar = Planar::write<Planar::F32>,
+    .f16_bf16_planar = Planar::write<Planar::F16>,
+    .bf16_bf16_planar = Planar::write<Planar::BF16>,
+    .i8_i8_planar = Planar::write<Planar::I8>,
+    .bf16_f32_unplanar = Planar::read<Planar::F32>,
+    .bf16_bf16_unplanar = Planar::read<Planar::BF16>,
+    .i8_i8_unplanar = Planar::read<Planar::I8>,
+    .f32_bf16_spread_c4 = Writers::write_spread<Writers::SpreadF32>,
+    .f16_bf16_spread_c4 = Writers::write_spread<Writers::SpreadF16>,
+    .bf16_bf16_spread_c4 = Writers::write_spread<Writers::SpreadBF16>,
+    .i8_i8_spread_c4 = Avx512VbmiBytes::write_spread,
+    .bf16_f32_unspread_c4 = Readers::read_spread<Readers::SpreadF32>,
+    .bf16_bf16_unspread_c4 = Readers::read_spread<Readers::SpreadBF16>,
+    .i8_i8_unspread_c4 = Avx512VbmiBytes::read_spread,
     .takes_boxes = true,
 };
 // clang-format on

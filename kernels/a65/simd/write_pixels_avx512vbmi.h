@@ -112,6 +112,63 @@ struct Avx512VbmiWriters : Avx512VbmiWideWriters {
     }
   }
 
+  /// Compact rows of sixteen values: one step each, without masks.
+  template <class From>
+  [[gnu::always_inline]] static inline bool try_sixteens(From& type, const TilePanel& panel,
+                                                         std::int64_t rows, const std::byte* src,
+                                                         std::byte* dst) noexcept {
+    const auto slot = static_cast<std::size_t>(panel.row.channels);
+    const __m512i index = kCompactIndex<From>[slot].load();
+    const std::int64_t linear_bytes = panel.segment_linear_bytes;
+    const std::int64_t tile_bytes = panel.segment_tile_bytes;
+    for (; rows != 0; --rows) {
+      const __m512i planes = _mm512_permutexvar_epi8(index, load_sixteen(type, src));
+      Isa::store_256(dst, _mm512_castsi512_si256(planes));
+      src += linear_bytes;
+      dst += tile_bytes;
+    }
+    return PanelRows<Isa>::was_right(type);
+  }
+
+  static __m512i load_sixteen(F32& type, const std::byte* src) noexcept {
+    return Isa::round_f32(type, Isa::load_512(src));
+  }
+  template <class From> static __m512i load_sixteen(From& type, const std::byte* src) noexcept {
+    return Isa::convert_some(type, _mm512_castsi256_si512(Isa::load_256(src)), 0xffff);
+  }
+
+  template <class From>
+  [[gnu::noinline]] static void write_other_sixteens(const TilePanel& panel, std::int64_t rows,
+                                                     const std::byte* src,
+                                                     std::byte* dst) noexcept {
+    From type{};
+    static_cast<void>(try_sixteens(type, panel, rows, src, dst));
+  }
+
+  template <class From> static void write_sixteens(const TilePanel& panel) noexcept {
+    constexpr bool kAssumes = requires { typename From::Other; };
+    constexpr std::int64_t kMostRows = 8; // that may have to be written again
+    const std::int64_t most = kAssumes ? kMostRows : panel.segments;
+    const std::byte* box_src = panel.row.src;
+    std::byte* box_dst = panel.row.dst;
+    From type{};
+    for (std::int64_t boxes = panel.boxes; boxes != 0; --boxes) {
+      const std::byte* src = box_src;
+      std::byte* dst = box_dst;
+      for (std::int64_t left = panel.segments; left > 0; left -= most) {
+        const std::int64_t rows = left < most ? left : most;
+        const bool done = try_sixteens(type, panel, rows, src, dst);
+        if constexpr (kAssumes)
+          if (!done)
+            write_other_sixteens<typename From::Other>(panel, rows, src, dst);
+        src += rows * panel.segment_linear_bytes;
+        dst += rows * panel.segment_tile_bytes;
+      }
+      box_src += panel.box_linear_bytes;
+      box_dst += panel.box_tile_bytes;
+    }
+  }
+
   // Padded: pixels of less than 16 channels in 16 stored ones.
 
   template <class From>
@@ -278,13 +335,22 @@ struct Avx512VbmiWriters : Avx512VbmiWideWriters {
       write_padded<From, 1, kStream>(panel);
   }
 
+  /// Packed pixels of every second scalar with padding to 16 channels, as many channels as two pixels of
+  /// a vector have.
+  template <class From> static void write_spread(const TilePanel& given) noexcept {
+    const TilePanel panel = with_packed_rows(given, given.row.channels * From::kBytes);
+    if (panel.stream && places_of(panel) % Isa::kStreamAlignment == 0)
+      write_padded<From, true>(panel);
+    else
+      write_padded<From, false>(panel);
+  }
+
   /// Any panel of contiguous channels.
   template <class From, TilePanelFn RowTable::*kBelow>
   static void write(const TilePanel& panel) noexcept {
     const TileRow& row = panel.row;
-    const bool padded = row.stored_channels == 16 && panel.runs == 1 &&
-                        row.pixel_stride_bytes == row.channels * From::kBytes &&
-                        2 * row.channels <= kValues<From>;
+    const bool packed = panel.runs == 1 && row.pixel_stride_bytes == row.channels * From::kBytes;
+    const bool padded = packed && row.stored_channels == 16 && 2 * row.channels <= kValues<From>;
     if (padded && panel.stream && places_of(panel) % Isa::kStreamAlignment == 0)
       write_padded<From, true>(panel);
     else if (padded)
@@ -293,6 +359,8 @@ struct Avx512VbmiWriters : Avx512VbmiWideWriters {
       PanelRows<Isa>::write_of_16<From>(panel);
     else if (panel.stream)
       write_each_box(panel, avx2_rows().*kBelow);
+    else if (packed && row.stored_channels == row.channels && row.pixels * row.channels == 16)
+      write_sixteens<From>(panel);
     else if (row.stored_channels == row.channels && row.channels <= kCompactChannels)
       write_each_box(panel, write_compact<From>);
     else

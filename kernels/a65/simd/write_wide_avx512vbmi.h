@@ -5,6 +5,7 @@
 // instruction set only.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -22,12 +23,34 @@ struct Avx512VbmiWideWriters {
   using BF16 = Isa::BF16;
   using Bytes = Isa::Bytes;
 
+  // Every second scalar: kBytes is the distance of two values, and the gap between them is not read.
+  struct SpreadF32 : F32 {
+    static constexpr std::int64_t kBytes = 8;
+    static constexpr std::int64_t kLowByte = 2;
+  };
+  struct SpreadAnyF16 : AnyF16 {
+    static constexpr std::int64_t kBytes = 4;
+    static constexpr std::int64_t kLowByte = 0;
+  };
+  struct SpreadF16 : F16 {
+    using Other = SpreadAnyF16;
+    static constexpr std::int64_t kBytes = 4;
+    static constexpr std::int64_t kLowByte = 0;
+  };
+  struct SpreadBF16 : BF16 {
+    static constexpr std::int64_t kBytes = 4;
+    static constexpr std::int64_t kLowByte = 0;
+  };
+
   /// Values of a vector.
   template <class Type> static constexpr std::int64_t kValues = 64 / Type::kBytes;
 
   /// The place of value `value` of a vector of linear values: the lower byte of its BFloat16.
   template <class Type> static constexpr std::uint8_t byte_of(std::int64_t value) noexcept {
-    return static_cast<std::uint8_t>(value % kValues<Type> * Type::kBytes + Type::kBytes - 2);
+    std::int64_t low = Type::kBytes - 2;
+    if constexpr (requires { Type::kLowByte; })
+      low = Type::kLowByte;
+    return static_cast<std::uint8_t>(value % kValues<Type> * Type::kBytes + low);
   }
 
   static constexpr std::uint64_t first_bits(std::int64_t count) noexcept {
@@ -52,6 +75,30 @@ struct Avx512VbmiWideWriters {
   static __m512i load(From& type, const std::byte* src, std::uint64_t values) noexcept {
     const auto mask = static_cast<__mmask32>(values);
     return Isa::convert_some(type, _mm512_maskz_loadu_epi16(mask, src), mask);
+  }
+
+  /// The scalars of the values among twice as many.
+  static constexpr std::uint64_t every_second(std::uint64_t values) noexcept {
+    return first_bits(2 * std::popcount(values)) & 0x5555555555555555U;
+  }
+  static __m512i load(SpreadF32& type, const std::byte* src, std::uint64_t values) noexcept {
+    const auto mask = static_cast<__mmask16>(every_second(values));
+    return Isa::round_f32(type, _mm512_maskz_loadu_epi32(mask, src));
+  }
+  template <class From>
+  requires(From::kBytes == 4) static __m512i
+      load(From& type, const std::byte* src, std::uint64_t values) noexcept {
+    const auto mask = static_cast<__mmask32>(every_second(values));
+    return convert_spread(type, _mm512_maskz_loadu_epi16(mask, src), mask);
+  }
+  static __m512i convert_spread(F16& type, __m512i bits, __mmask32 values) noexcept {
+    return Isa::convert_some(type, bits, values);
+  }
+  static __m512i convert_spread(AnyF16& type, __m512i bits, __mmask32 values) noexcept {
+    return Isa::convert_some(type, bits, values);
+  }
+  static __m512i convert_spread(BF16& /*type*/, __m512i bits, __mmask32 /*values*/) noexcept {
+    return bits;
   }
 
   /// The same of up to sixteen values.
