@@ -39,6 +39,18 @@ class Tool(unittest.TestCase):
         report = json.loads(paths["json"].read_text())
         self.assertEqual((report["format"], report["version"], report["unit"]), ("simaai-latency", 2, "ns"))
         self.assertEqual(report["description"], PIPELINE)
+        # As docs/latency.md lists them: what goes, or means something else, needs a new version.
+        figure = {"count", "min", "mean", "p50", "p90", "p95", "p99", "max", "exact"}
+        self.assertLessEqual({"pipeline", "description", "environment", "settings", "elements", "paths"}, set(report))
+        self.assertLessEqual({"processor", "processors", "machine", "kernel", "gstreamer", "simaai"}, set(report["environment"]))
+        self.assertLessEqual({"warmup", "samples", "window"}, set(report["settings"]))
+        for element in report["elements"]:
+            self.assertLessEqual({"name", "factory", "role", "identity", "entered", "left", "appeared", "ambiguous", "drops",
+                                  "flushed", "unfinished", "residence", "waiting", "processing", "jobs", "inputs", "outputs"},
+                                 set(element))
+            for member in (element["residence"], *(pad["interval"] for pad in element["inputs"]),
+                           *(pad["residence"] for pad in element["outputs"])):
+                self.assertTrue(member is None or figure <= set(member))
         elements = {element["name"]: element for element in report["elements"]}
         self.assertEqual(elements["store"]["residence"]["count"], 20)
         self.assertTrue(elements["store"]["residence"]["exact"])

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The tracer on elements of known behaviour: what is counted and how frames are recognised. Times are the benchmark's.
 #include <algorithm>
+#include <chrono>
 #include <condition_variable>
 #include <filesystem>
 #include <fstream>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include <gtest/gtest.h>
@@ -48,6 +50,21 @@ TEST(LatencyTracer, AChainOnOneThread) {
   EXPECT_EQ(report.paths[0].sink, "screen:sink");
   EXPECT_EQ(report.paths[0].latency.count, 12U);
   EXPECT_GE(report.paths[0].latency.min, filter.residence->min);
+}
+
+TEST(LatencyTracer, ADelayOnTheThreadIsWorkAndNotWaiting) {
+  constexpr std::chrono::microseconds kDelay{300};
+  TracedRun run(line("latencybehaviour name=slow"));
+  run.behave("slow", each([kDelay](GstPad* source, BufferPtr buffer) {
+               std::this_thread::sleep_for(kDelay);
+               return gst_pad_push(source, buffer.release());
+             }));
+  ASSERT_TRUE(run.play());
+  const ElementReport& slow = element_of(run.stop(), "slow");
+  EXPECT_EQ(count(slow.residence), 12U);
+  EXPECT_GE(std::chrono::nanoseconds(slow.residence->min), kDelay) << "whatever else went on";
+  EXPECT_GE(std::chrono::nanoseconds(slow.processing->min), kDelay);
+  EXPECT_EQ(slow.waiting->max, 0U);
 }
 
 TEST(LatencyTracer, HeldAndReorderedBuffersAreRecognised) {
