@@ -17,6 +17,7 @@
   X(simaaitensortovideo)                                                                           \
   X(simaaitensormux)                                                                               \
   X(simaaitensordemux)                                                                             \
+  X(simaaitensorbridge)                                                                            \
   X(simaaimatmul)                                                                                  \
   X(simaaitgmxenc)                                                                                 \
   X(simaaitgmxdec)

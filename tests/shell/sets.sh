@@ -61,6 +61,20 @@ wanted_order() {
   expect in
 }
 
+# spelled_otherwise: as other/tensors in between, and as tensor/strided.
+spelled_otherwise() {
+  inputs
+  launch simaaitensormux name=m ! simaaitensorbridge ! other/tensors,format=static,num_tensors=3 ! simaaitensorbridge \
+    ! simaaicasttess "tile-axes=<$axes>" "tile-shape=<$tile>" channel-storage=pad16 ! simaaitensordemux name=d \
+    simaainpysrc location=in0.npy ! m.sink_0 simaainpysrc location=in1.npy ! m.sink_1 simaainpysrc location=in2.npy ! m.sink_2 \
+    d.src_0 ! queue ! simaainpysink location=out0.npy d.src_1 ! queue ! simaainpysink location=out1.npy \
+    d.src_2 ! queue ! simaainpysink location=out2.npy
+  expect tiles
+  launch simaainpysrc location=in0.npy ! simaaitensorbridge ! tensor/strided,type=float32 ! simaaitensorbridge \
+    ! "$tensor" ! simaainpysink location=strided.npy
+  same in0.npy strided.npy
+}
+
 # Two cameras of different rates: the slower one decides, and every set has pictures of one time.
 two_rates() {
   launch simaaitensormux name=m ! simaaicasttess ! simaaidetesscast ! "$tensor-set,framerate=10/1" ! simaaitensordemux name=d \
@@ -75,7 +89,7 @@ two_rates() {
 
 inspect() {
   local element
-  for element in simaaitensormux simaaitensordemux; do
+  for element in simaaitensormux simaaitensordemux simaaitensorbridge; do
     LD_PRELOAD=${SIMAAI_PRELOAD:-} gst-inspect-1.0 $element >$element.txt
     grep -q "$tensor-set" $element.txt
     grep -q "$element" "$source_dir/docs/gstreamer.md"
@@ -90,6 +104,7 @@ case_ "three files, one set of tiles, on the model" tiles_of backend=ev74
 case_ "one memory in between, out by name" there_and_back
 case_ "one memory in between, out by name, on the model" there_and_back backend=ev74 async-depth=3
 case_ "the order of downstream" wanted_order
+case_ "spelled otherwise in between" spelled_otherwise
 case_ "two rates" two_rates
 case_ "gst-inspect-1.0" inspect
 finish
