@@ -26,12 +26,13 @@ struct Entry {
 /// Entries of one sink pad by frame id. An entry lives until `window` later frames have come.
 class EntryTable {
 public:
-  // State of an entry: the id shifted by three, and these.
+  // State of an entry: the id shifted by four, and these.
   static constexpr std::uint64_t kLeft = 1;  ///< a buffer of it has left the element
   static constexpr std::uint64_t kEnded = 2; ///< its last buffer ended inside the element
   static constexpr std::uint64_t kAmbiguous =
-      4; ///< a second buffer of the same frame came meanwhile
-  static constexpr unsigned kShift = 3;
+      4;                                       ///< a second buffer of the same frame came meanwhile
+  static constexpr std::uint64_t kDropped = 8; ///< the same, and it was counted as a drop
+  static constexpr unsigned kShift = 4;
 
   explicit EntryTable(std::size_t window)
       : mask_(std::bit_ceil(window) - 1), slots_(new Slot[mask_ + 1]) {}

@@ -38,8 +38,12 @@ void on_push(GObject* self, GstClockTime now, GstPad* pad, GstBuffer* buffer) no
 void on_push_list(GObject* self, GstClockTime now, GstPad* pad, GstBufferList* list) noexcept {
   tracing_of(self).push_list(now, pad, list);
 }
-void on_returned(GObject* /*self*/, GstClockTime now, GstPad* pad) noexcept {
-  Tracing::returned(now, pad);
+void on_returned(GObject* /*self*/, GstClockTime now, GstPad* pad, GstFlowReturn result) noexcept {
+  using Outcome = Recorder::Outcome;
+  Tracing::returned(now, pad, result == GST_FLOW_FLUSHING ? Outcome::Flushing : Outcome::Taken);
+}
+void on_event_returned(GObject* /*self*/, GstClockTime now, GstPad* pad) noexcept {
+  Tracing::returned(now, pad, Recorder::Outcome::Taken);
 }
 void on_pull(GObject* self, GstClockTime now, GstPad* pad) noexcept {
   tracing_of(self).pull(now, pad);
@@ -72,7 +76,7 @@ void register_hooks(GstTracer* tracer) {
   hook("pad-pull-range-pre", &on_pull);
   hook("pad-pull-range-post", &on_pulled);
   hook("pad-push-event-pre", &on_event);
-  hook("pad-push-event-post", &on_returned);
+  hook("pad-push-event-post", &on_event_returned);
   hook("pad-link-post", &on_relinked);
   hook("pad-unlink-post", &on_relinked);
   hook("element-change-state-pre", &on_changing_state);

@@ -156,11 +156,11 @@ FrameTag Recorder::account(CallStack& stack, std::uint64_t now_ns, Pad& source, 
                            const Pad::Writing& writing) noexcept {
   Element& element = *source.element;
   const auto& [figures, access] = writing;
-  const std::uint64_t before =
-      match.pad->entries->mark(match.entry.tag.id, EntryTable::kLeft, EntryTable::kEnded);
+  const std::uint64_t before = match.pad->entries->mark(match.entry.tag.id, EntryTable::kLeft,
+                                                        EntryTable::kEnded | EntryTable::kDropped);
   const bool first = (before & EntryTable::kLeft) == 0;
   // The input ended before its output came: the element had made a new buffer of it.
-  if (first && (before & EntryTable::kEnded) != 0 && match.entry.tag.measured)
+  if (first && (before & EntryTable::kDropped) != 0)
     element.ended.fetch_sub(1, std::memory_order_relaxed);
   FrameTag tag = carried ? carried : match.entry.tag;
   if (match.combined || (match.carrier == Carrier::Timestamp && !first))
@@ -336,7 +336,8 @@ void Recorder::begin(CallStack& stack, std::uint64_t now_ns, Pad* pad, const Fra
   ++stack.depth;
 }
 
-void Recorder::end(CallStack& stack, std::uint64_t now_ns, const void* key) noexcept {
+void Recorder::end(CallStack& stack, std::uint64_t now_ns, const void* key,
+                   Outcome outcome) noexcept {
   if (!stack.unwind(key))
     return;
   const Call* call = stack.top();
@@ -349,6 +350,8 @@ void Recorder::end(CallStack& stack, std::uint64_t now_ns, const void* key) noex
     caller->nested_ns += whole;
   if (call->pad == nullptr || call->buffers == 0)
     return;
+  if (outcome == Outcome::Flushing && call->pad->entries)
+    call->pad->owner->refused(*call->pad, call->id);
   const std::uint64_t each = call->buffers == 1 ? own : own / call->buffers;
   if (call->pad->entries)
     call->pad->entries->set_spent(call->id, each);
@@ -375,13 +378,31 @@ void Recorder::frame_released(std::uint64_t id) noexcept {
     const std::uint64_t state = pad.entries->find(id, entry);
     if (state == 0 || (state & (EntryTable::kLeft | EntryTable::kEnded)) != 0)
       continue;
-    const std::uint64_t before = pad.entries->mark(id, EntryTable::kEnded, 0);
+    const bool dropped = entry.tag.measured && !stopped && !was_flushed;
+    const std::uint64_t before =
+        pad.entries->mark(id, EntryTable::kEnded | (dropped ? EntryTable::kDropped : 0), 0);
     if (before == 0 || (before & (EntryTable::kLeft | EntryTable::kEnded)) != 0 ||
         !entry.tag.measured)
       continue;
     Element& element = *pad.element;
     count(stopped ? element.unfinished : was_flushed ? element.flushed : element.ended);
   }
+}
+
+/// The frame is gone by then, and was taken for a drop.
+void Recorder::refused(Pad& pad, std::uint64_t id) noexcept {
+  Entry entry;
+  if (pad.element->ends_streams || pad.entries->find(id, entry) == 0 || !entry.tag.measured)
+    return;
+  const std::uint64_t before =
+      pad.entries->mark(id, EntryTable::kLeft, EntryTable::kEnded | EntryTable::kDropped);
+  if (before == 0 || (before & EntryTable::kLeft) != 0)
+    return;
+  if ((before & EntryTable::kDropped) != 0)
+    pad.element->ended.fetch_sub(1, std::memory_order_relaxed);
+  else if ((before & EntryTable::kEnded) != 0)
+    return; // counted as what it was
+  count(pad.element->flushed);
 }
 
 void Recorder::flushed() noexcept {

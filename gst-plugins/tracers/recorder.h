@@ -197,7 +197,10 @@ public:
   /// forgotten when one around them ends; an end without its beginning is ignored: `key` tells.
   static void begin(CallStack& stack, std::uint64_t now_ns, Pad* pad, const FrameTag& tag,
                     std::uint32_t buffers, const void* key = nullptr) noexcept;
-  static void end(CallStack& stack, std::uint64_t now_ns, const void* key = nullptr) noexcept;
+  /// A call that met a flush did not take its frame: no drop.
+  enum class Outcome : std::uint8_t { Taken, Flushing };
+  static void end(CallStack& stack, std::uint64_t now_ns, const void* key = nullptr,
+                  Outcome outcome = Outcome::Taken) noexcept;
 
   /// One more or one less buffer carries the frame.
   void frame_carried(std::uint64_t id) noexcept { frames_.add(id); }
@@ -240,6 +243,7 @@ private:
   void note_jobs(const CallStack& stack, Pad& source, const FrameTag& tag,
                  std::span<const Job> jobs) noexcept;
   void name_by_timestamp(Pad& sink, std::uint64_t id, std::uint64_t timestamp) noexcept;
+  static void refused(Pad& pad, std::uint64_t id) noexcept;
   static void note_interval(Pad& pad, const Pad::Writing& writing, std::uint64_t now_ns,
                             bool measured) noexcept;
 

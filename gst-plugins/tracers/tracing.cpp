@@ -254,8 +254,8 @@ void Tracing::event(std::uint64_t now_ns, GstPad* pad, GstEvent* event) {
   Recorder::begin(thread_state().stack, now_ns, nullptr, FrameTag{}, 0, pad);
 }
 
-void Tracing::returned(std::uint64_t now_ns, GstPad* pad) {
-  Recorder::end(thread_state().stack, now_ns, pad);
+void Tracing::returned(std::uint64_t now_ns, GstPad* pad, Recorder::Outcome outcome) {
+  Recorder::end(thread_state().stack, now_ns, pad, outcome);
 }
 
 /// The clock is read after the hook read it: each reading bounds the difference from above, and of many

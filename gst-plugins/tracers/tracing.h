@@ -49,7 +49,7 @@ public:
   void pull(std::uint64_t now_ns, GstPad* pad);
   void pulled(std::uint64_t now_ns, GstPad* pad, GstBuffer* buffer);
   void event(std::uint64_t now_ns, GstPad* pad, GstEvent* event);
-  static void returned(std::uint64_t now_ns, GstPad* pad);
+  static void returned(std::uint64_t now_ns, GstPad* pad, Recorder::Outcome outcome);
   /// Links that threads remember are no longer true.
   static void relinked() noexcept;
   void changing_state(std::uint64_t now_ns, GstElement* element, GstStateChange change);

@@ -322,6 +322,42 @@ TEST(LatencyAccounting, DropsFlushesAndTheEndOfTheRun) {
   EXPECT_EQ(report.elements[1].inputs[0].interval->count, 3U) << "none over the flush";
 }
 
+TEST(LatencyAccounting, WhatAFlushRefusesIsNoDrop) {
+  Synthetic line;
+  Pad& src = line.source("camera");
+  Pad& in = line.sink("filter");
+  Pad& out = line.also(in, "src", Direction::Source);
+  Pad& end = line.sink("screen", true);
+  const auto refuse = [&line](std::uint64_t now) {
+    Recorder::end(line.stack, now, nullptr, Recorder::Outcome::Flushing);
+  };
+  // Refused by the filter: freed before the call returns, or kept by a branch of a tee for longer.
+  for (const bool kept : {false, true}) {
+    const FrameTag tag = line.push(1000, src, in, plain());
+    line.recorder.frame_carried(tag.id);
+    if (!kept)
+      line.recorder.frame_released(tag.id);
+    refuse(1001);
+    if (kept)
+      line.recorder.frame_released(tag.id);
+  }
+  // Refused behind the filter, which it has left.
+  const FrameTag passed = line.push(2000, src, in, plain());
+  line.recorder.frame_carried(passed.id);
+  line.push(2010, out, end, tagged(passed));
+  line.recorder.frame_released(passed.id);
+  refuse(2020);
+  refuse(2030);
+  // Thrown away by the filter itself.
+  const FrameTag dropped = line.push(3000, src, in, plain());
+  line.recorder.frame_carried(dropped.id);
+  line.recorder.frame_released(dropped.id);
+  line.back(3001);
+  const ElementReport filter = line.report().elements[1];
+  EXPECT_EQ(filter.drops, 1U);
+  EXPECT_EQ(filter.flushed, 2U);
+}
+
 TEST(LatencyAccounting, WarmUpAndSamplesLimitWhatIsRecorded) {
   Settings settings;
   settings.warmup = 10;

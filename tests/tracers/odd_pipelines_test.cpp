@@ -224,6 +224,27 @@ TEST(OddPipelines, AFlushThrowsAwayWithoutDropping) {
   EXPECT_GE(store.flushed, 4U);
 }
 
+TEST(OddPipelines, SeeksWhileDataFlowAreNoDrops) {
+  TracedRun run("videotestsrc name=camera ! video/x-raw,format=GRAY8,width=16,height=16 ! identity "
+                "name=before ! queue name=store ! identity name=after ! fakesink name=screen");
+  run.state(GST_STATE_PLAYING);
+  auto* pipeline = GST_ELEMENT_CAST(GST_OBJECT_PARENT(run.element("store")));
+  for (GstClockTime second = 0; second < 40; ++second) {
+    ASSERT_TRUE(gst_element_seek_simple(pipeline, GST_FORMAT_TIME, GST_SEEK_FLAG_FLUSH,
+                                        static_cast<gint64>(second * GST_SECOND)));
+    gst_element_get_state(pipeline, nullptr, nullptr, GST_CLOCK_TIME_NONE);
+  }
+  const Report& report = run.stop();
+  std::uint64_t thrown_away = 0;
+  for (const ElementReport& element : report.elements) {
+    if (element.role != "element")
+      continue;
+    EXPECT_EQ(element.drops, 0U) << element.name;
+    thrown_away += element.flushed;
+  }
+  EXPECT_GT(thrown_away, 0U);
+}
+
 TEST(OddPipelines, HundredsOfElementsOnOneThread) {
 #if defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "the sanitizer follows 64 locks of a thread, and each pad has one";
