@@ -45,7 +45,7 @@ struct Avx512VbmiBytes : Avx512VbmiCopies {
     const __m512i fill = _mm512_set1_epi8(static_cast<char>(row.fill));
     const std::uint64_t keep = first_bits(channels) * 0x0001000100010001U;
     const std::uint64_t load_mask = bytes_of<kStep>(4 * channels);
-    const auto write_4 = [=](std::byte* dst, const std::byte* src) {
+    const auto write_4 = [fill, index, keep, load_mask](std::byte* dst, const std::byte* src) {
       Isa::put_512<kStream>(dst, _mm512_mask_permutexvar_epi8(
                                      fill, keep, index, _mm512_maskz_loadu_epi8(load_mask, src)));
     };

@@ -11,10 +11,11 @@
 
 #include "a65/simd/isa_avx512.h"
 #include "a65/simd/panel_rows.h"
+#include "a65/simd/transpose_avx512vbmi.h"
 
 namespace simaai::kernels::a65::detail {
 
-struct Avx512VbmiPlanar {
+struct Avx512VbmiPlanar : Avx512VbmiTranspose {
   using Isa = Avx512<true>;
   using Bytes = Isa::Bytes;
   using F32 = Isa::F32;
@@ -30,55 +31,6 @@ struct Avx512VbmiPlanar {
 
   static constexpr std::uint64_t first_bits(std::int64_t count) noexcept {
     return Isa::first_bits(count);
-  }
-
-  // Transposition. With rows r and columns c of a lane as the bits of an address (r, c), a step makes
-  // the highest bit of r the lowest of c and the highest of c the lowest of r: it rotates the address.
-
-  template <std::size_t kRows> struct Rows { __m512i of[kRows]; };
-
-  template <std::size_t kRows>
-  [[gnu::always_inline]] static inline Rows<kRows> step(const Rows<kRows>& rows) noexcept {
-    Rows<kRows> made;
-#pragma GCC unroll 8
-    for (std::size_t i = 0; i < kRows / 2; ++i) {
-      made.of[2 * i] = _mm512_unpacklo_epi8(rows.of[i], rows.of[i + kRows / 2]);
-      made.of[2 * i + 1] = _mm512_unpackhi_epi8(rows.of[i], rows.of[i + kRows / 2]);
-    }
-    return made;
-  }
-  /// A step that keeps the lower half of the columns.
-  template <std::size_t kRows>
-  [[gnu::always_inline]] static inline Rows<kRows / 2>
-  lower_step(const Rows<kRows>& rows) noexcept {
-    Rows<kRows / 2> made;
-#pragma GCC unroll 8
-    for (std::size_t i = 0; i < kRows / 2; ++i)
-      made.of[i] = _mm512_unpacklo_epi8(rows.of[i], rows.of[i + kRows / 2]);
-    return made;
-  }
-
-  /// Channels as rows become pixels: each lane of row j holds the 16 / kChannels pixels from
-  /// j * 16 / kChannels on, all channels of each.
-  template <std::size_t kChannels>
-  [[gnu::always_inline]] static inline Rows<kChannels>
-  to_pixels(const Rows<kChannels>& rows) noexcept {
-    if constexpr (kChannels == 16)
-      return step(step(step(step(rows))));
-    else if constexpr (kChannels == 8)
-      return step(step(step(rows)));
-    else
-      return step(step(rows));
-  }
-  /// Sixteen pixels of sixteen channels become the first kChannels channels.
-  template <std::size_t kChannels>
-  [[gnu::always_inline]] static inline Rows<kChannels> to_channels(const Rows<16>& rows) noexcept {
-    if constexpr (kChannels == 16)
-      return step(step(step(step(rows))));
-    else if constexpr (kChannels == 8)
-      return step(step(step(lower_step(rows))));
-    else
-      return step(step(lower_step(lower_step(rows))));
   }
 
   // One channel of up to kPixels pixels as lanes of one plane: low and high bytes of the first
@@ -174,25 +126,33 @@ struct Avx512VbmiPlanar {
     const bool full = chunk.count == kPixels<Type>;
 #pragma GCC unroll 16
     for (std::size_t row = 0; row < 16; ++row) {
+      const auto is_there = [&](std::size_t pixel) {
+        return full || static_cast<std::int64_t>(pixel) < chunk.count;
+      };
       const __m256i lower = _mm512_castsi512_si256(rows.of[row]);
       const __m256i upper = _mm512_extracti64x4_epi64(rows.of[row], 1);
-      const auto first = static_cast<std::int64_t>(row);
       if constexpr (kPlanes<Type> == 2) {
-        if (full || first < chunk.count)
+        if (is_there(row))
           put_planes(to + chunk.at[row], plane_bytes, lower);
-        if (full || first + 16 < chunk.count)
+        if (is_there(row + 16))
           put_planes(to + chunk.at[row + 16], plane_bytes, upper);
       } else {
-        if (full || first < chunk.count)
-          put_128(to + chunk.at[row], _mm256_castsi256_si128(lower));
-        if (full || first + 16 < chunk.count)
-          put_128(to + chunk.at[row + 16], _mm256_extracti128_si256(lower, 1));
-        if (full || first + 32 < chunk.count)
-          put_128(to + chunk.at[row + 32], _mm256_castsi256_si128(upper));
-        if (full || first + 48 < chunk.count)
-          put_128(to + chunk.at[row + 48], _mm256_extracti128_si256(upper, 1));
+        put_each(lower, upper, [&](std::size_t lane, __m128i pixel) {
+          if (is_there(row + 16 * lane))
+            put_128(to + chunk.at[row + 16 * lane], pixel);
+        });
       }
     }
+  }
+
+  /// Calls `put(lane, value)` for each lane of two halves.
+  template <class Put>
+  [[gnu::always_inline]] static inline void put_each(__m256i lower, __m256i upper,
+                                                     Put put) noexcept {
+    put(0, _mm256_castsi256_si128(lower));
+    put(1, _mm256_extracti128_si256(lower, 1));
+    put(2, _mm256_castsi256_si128(upper));
+    put(3, _mm256_extracti128_si256(upper, 1));
   }
 
   static void put_128(std::byte* to, __m128i value) noexcept {
@@ -282,32 +242,37 @@ struct Avx512VbmiPlanar {
       for (std::size_t part = 0; part < 16 / kChannels; ++part) {
         const __m512i index = kPadIndex<Type, kChannels>[part].load();
         const __m512i pixels = _mm512_mask_permutexvar_epi8(fill, keep, index, rows.of[row]);
-        // Pixels of the vector by their number in the row of lanes.
-        std::array<std::size_t, kMade> number{};
-        for (std::size_t i = 0; i < kMade; ++i) {
+        const auto number = [=](std::size_t i) { // of a pixel of the vector in the chunk
           const std::size_t of_row = part * kMade + i;
-          number[i] = of_row / kLanePixels * 16 + row * kLanePixels + of_row % kLanePixels;
-        }
-        if (adjacent && kLaneParts != 0) {
-          _mm512_storeu_si512(to + chunk.at[number[0]], pixels);
-          continue;
-        }
-        if constexpr (kPlaneCount == 2) {
-          if (static_cast<std::int64_t>(number[0]) < chunk.count)
-            Isa::store_256(to + chunk.at[number[0]], _mm512_castsi512_si256(pixels));
-          if (static_cast<std::int64_t>(number[1]) < chunk.count)
-            Isa::store_256(to + chunk.at[number[1]], _mm512_extracti64x4_epi64(pixels, 1));
-        } else {
-          const __m256i lower = _mm512_castsi512_si256(pixels);
-          const __m256i upper = _mm512_extracti64x4_epi64(pixels, 1);
-          const __m128i quarters[] = {
-              _mm256_castsi256_si128(lower), _mm256_extracti128_si256(lower, 1),
-              _mm256_castsi256_si128(upper), _mm256_extracti128_si256(upper, 1)};
-          for (std::size_t i = 0; i < kMade; ++i)
-            if (static_cast<std::int64_t>(number[i]) < chunk.count)
-              put_128(to + chunk.at[number[i]], quarters[i]);
-        }
+          return of_row / kLanePixels * 16 + row * kLanePixels + of_row % kLanePixels;
+        };
+        if (adjacent && kLaneParts != 0)
+          _mm512_storeu_si512(to + chunk.at[number(0)], pixels);
+        else
+          put_some(chunk, to, pixels, number);
       }
+    }
+  }
+
+  /// The pixels of a vector that are there, each at its place.
+  template <class Type, class Number>
+  [[gnu::always_inline]] static inline void put_some(const Chunk<Type>& chunk, std::byte* to,
+                                                     __m512i pixels, Number number) noexcept {
+    const auto is_there = [&](std::size_t i) {
+      return static_cast<std::int64_t>(number(i)) < chunk.count;
+    };
+    const __m256i lower = _mm512_castsi512_si256(pixels);
+    const __m256i upper = _mm512_extracti64x4_epi64(pixels, 1);
+    if constexpr (kPlanes<Type> == 2) {
+      if (is_there(0))
+        Isa::store_256(to + chunk.at[number(0)], lower);
+      if (is_there(1))
+        Isa::store_256(to + chunk.at[number(1)], upper);
+    } else {
+      put_each(lower, upper, [&](std::size_t i, __m128i pixel) {
+        if (is_there(i))
+          put_128(to + chunk.at[number(i)], pixel);
+      });
     }
   }
 

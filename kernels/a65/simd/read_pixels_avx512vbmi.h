@@ -187,13 +187,15 @@ struct Avx512VbmiReaders : Avx512VbmiWideReaders {
     const std::uint64_t mask = first_bits(2 * values);
     const std::int64_t pixels = panel.row.pixels;
     if (pixels == group && values == 16) { // one step a row, which needs no masks
-      for_each_segment<To>(panel, [=](const std::byte* src, std::byte* dst, std::int64_t room) {
+      for_each_segment<To>(panel, [first, second](const std::byte* src, std::byte* dst,
+                                                  std::int64_t room) {
         put_compact<To, kWide>(dst, 16, room, first, second, _mm512_castsi256_si512(load_256(src)));
       });
       return;
     }
     if (pixels == group) {
-      for_each_segment<To>(panel, [=](const std::byte* src, std::byte* dst, std::int64_t room) {
+      for_each_segment<To>(panel, [first, second, mask, values](const std::byte* src,
+                                                                std::byte* dst, std::int64_t room) {
         put_compact<To, kWide>(dst, values, room, first, second,
                                _mm512_maskz_loadu_epi8(mask, src));
       });

@@ -133,7 +133,7 @@ struct Avx512VbmiWideReaders {
   /// the next, as 16 bytes of high ones, low ones of the next, low ones and high ones of the next.
   static constexpr Bytes kBetweenIndex = [] {
     Bytes index{};
-    for (std::uint8_t i = 0; i < 32; ++i) {
+    for (std::size_t i = 0; i < 32; ++i) {
       index.at[2 * i] = static_cast<std::uint8_t>(i < 16 ? i + 32 : i);
       index.at[2 * i + 1] = static_cast<std::uint8_t>(i < 16 ? i : i + 32);
     }

@@ -79,7 +79,7 @@ struct Avx512VbmiWideWriters {
 
   /// The scalars of the values among twice as many.
   static constexpr std::uint64_t every_second(std::uint64_t values) noexcept {
-    return first_bits(2 * std::popcount(values)) & 0x5555555555555555U;
+    return first_bits(std::int64_t{2} * std::popcount(values)) & 0x5555555555555555U;
   }
   static __m512i load(SpreadF32& type, const std::byte* src, std::uint64_t values) noexcept {
     const auto mask = static_cast<__mmask16>(every_second(values));
@@ -308,67 +308,68 @@ struct Avx512VbmiWideWriters {
     std::int64_t pixel_tile_bytes;
   };
 
+  /// Calls `pixel(src, dst)` for every pixel of a grid, or of one as wide that begins elsewhere.
+  template <class Pixel>
+  [[gnu::always_inline]] static inline void
+  for_each_pixel(const WideGrid& grid, const std::byte* src, std::byte* dst, std::int64_t pixels,
+                 std::int64_t step, Pixel pixel) noexcept {
+    for (std::int64_t row = grid.rows; row != 0; --row) {
+      const std::byte* from = src;
+      std::byte* to = dst;
+      for (std::int64_t left = pixels; left != 0; --left) {
+        pixel(from, to);
+        from += step * grid.pixel_linear_bytes;
+        to += step * grid.pixel_tile_bytes;
+      }
+      src += grid.row_linear_bytes;
+      dst += grid.row_tile_bytes;
+    }
+  }
+
+  /// Pairs of pixels, then what is left of all rows: the two in one loop cost moves between registers.
+  template <class From>
+  [[gnu::always_inline]] static inline void write_eighties(From& type, const WideRun& run,
+                                                           const WideGrid& grid) noexcept {
+    const EightyPlaces<From> places;
+    const std::int64_t twos = run.runs == 1 && grid.pixel_tile_bytes == 160 ? grid.pixels / 2 : 0;
+    const auto write_two = [&](const std::byte* src, std::byte* dst)
+        __attribute__((always_inline)) {
+      write_two_eighties(type, src, grid.pixel_linear_bytes, dst, run.rest_values, places);
+    };
+    const auto write_one = [&](const std::byte* src, std::byte* dst)
+        __attribute__((always_inline)) {
+      for (std::int64_t next = 0; next < run.runs; ++next)
+        write_eighty(type, src + next * run.run_linear_bytes, dst + next * run.run_tile_bytes,
+                     run.rest_values, places);
+    };
+    if (twos != 0)
+      for_each_pixel(grid, grid.src, grid.dst, twos, 2, write_two);
+    if (grid.pixels != 2 * twos)
+      for_each_pixel(grid, grid.src + 2 * twos * grid.pixel_linear_bytes,
+                     grid.dst + 2 * twos * grid.pixel_tile_bytes, grid.pixels - 2 * twos, 1,
+                     write_one);
+  }
+
   /// False if they have to be written again. A loop over a single run is left out: it would take as
   /// long as the work on a pixel.
   template <Rest kRest, class From>
   [[gnu::always_inline]] static inline bool try_grid(From& type, const WideRun& run,
                                                      const WideGrid& grid) noexcept {
-    const std::byte* row_src = grid.src;
-    std::byte* row_dst = grid.dst;
-    const bool single_run = run.runs == 1;
     if constexpr (kRest == Rest::Eighty) {
-      // Pairs of pixels, then what is left of all rows: the two in one loop cost moves between registers.
-      const EightyPlaces<From> places;
-      const std::int64_t twos = single_run && grid.pixel_tile_bytes == 160 ? grid.pixels / 2 : 0;
-      if (twos != 0) {
-        for (std::int64_t row = grid.rows; row != 0; --row) {
-          const std::byte* src = row_src;
-          std::byte* dst = row_dst;
-          for (std::int64_t two = twos; two != 0; --two) {
-            write_two_eighties(type, src, grid.pixel_linear_bytes, dst, run.rest_values, places);
-            src += 2 * grid.pixel_linear_bytes;
-            dst += 320;
-          }
-          row_src += grid.row_linear_bytes;
-          row_dst += grid.row_tile_bytes;
-        }
-      }
-      const std::int64_t left = grid.pixels - 2 * twos;
-      if (left != 0) {
-        row_src = grid.src + 2 * twos * grid.pixel_linear_bytes;
-        row_dst = grid.dst + twos * 320;
-        for (std::int64_t row = grid.rows; row != 0; --row) {
-          const std::byte* src = row_src;
-          std::byte* dst = row_dst;
-          for (std::int64_t pixel = left; pixel != 0; --pixel) {
-            for (std::int64_t next = 0; next < run.runs; ++next)
-              write_eighty(type, src + next * run.run_linear_bytes, dst + next * run.run_tile_bytes,
-                           run.rest_values, places);
-            src += grid.pixel_linear_bytes;
-            dst += grid.pixel_tile_bytes;
-          }
-          row_src += grid.row_linear_bytes;
-          row_dst += grid.row_tile_bytes;
-        }
-      }
+      write_eighties(type, run, grid);
     } else {
       const __m512i index = kWideIndex<From>.load();
-      for (std::int64_t row = grid.rows; row != 0; --row) {
-        const std::byte* src = row_src;
-        std::byte* dst = row_dst;
-        for (std::int64_t pixel = grid.pixels; pixel != 0; --pixel) {
-          if (single_run)
-            write_pixel<kRest>(type, run, src, dst, index);
-          else
-            for (std::int64_t next = 0; next < run.runs; ++next)
-              write_pixel<kRest>(type, run, src + next * run.run_linear_bytes,
-                                 dst + next * run.run_tile_bytes, index);
-          src += grid.pixel_linear_bytes;
-          dst += grid.pixel_tile_bytes;
-        }
-        row_src += grid.row_linear_bytes;
-        row_dst += grid.row_tile_bytes;
-      }
+      const bool single_run = run.runs == 1;
+      const auto write_one = [&](const std::byte* src, std::byte* dst)
+          __attribute__((always_inline)) {
+        if (single_run)
+          write_pixel<kRest>(type, run, src, dst, index);
+        else
+          for (std::int64_t next = 0; next < run.runs; ++next)
+            write_pixel<kRest>(type, run, src + next * run.run_linear_bytes,
+                               dst + next * run.run_tile_bytes, index);
+      };
+      for_each_pixel(grid, grid.src, grid.dst, grid.pixels, 1, write_one);
     }
     return PanelRows<Isa>::was_right(type);
   }
