@@ -5,9 +5,7 @@
 #include <algorithm>
 #include <limits>
 
-#include <simaai/kernels/ops/detess.h>
-
-#include "linear_size.h"
+#include <simaai/kernels/ops/requirement.h>
 
 namespace simaai::gst {
 namespace {
@@ -26,23 +24,6 @@ CapsError too_large(const TensorSet& set, std::size_t tensor, std::uint64_t at,
 }
 
 } // namespace
-
-std::optional<PortRequirement> port_requirement(const kernels::TensorSpec& spec) noexcept {
-  const bool linear = std::holds_alternative<kernels::Contiguous>(spec.layout) ||
-                      std::holds_alternative<kernels::Strided>(spec.layout);
-  if (linear) {
-    const auto bytes = linear_span_bytes(spec);
-    if (!bytes)
-      return std::nullopt;
-    return PortRequirement{*bytes, static_cast<std::uint32_t>(kernels::scalar_bytes(spec.dtype))};
-  }
-  // The operation that reads every tiled layout knows what each of them needs.
-  const std::array inputs{spec};
-  const std::array outputs{kernels::TensorSpec{spec.shape, spec.dtype, kernels::Contiguous{}}};
-  const auto checked = kernels::ops::detess::check_inference({inputs, outputs, {}});
-  const auto* plan = std::get_if<kernels::ops::detess::Plan>(&checked);
-  return plan != nullptr ? std::optional(plan->input_requirement()) : std::nullopt;
-}
 
 std::variant<PortLayout, CapsError>
 PortLayout::create(const TensorSet& set, const std::array<PortRequirement, kMaxTensors>& needs,
@@ -77,10 +58,10 @@ PortLayout::create(const TensorSet& set, const std::array<PortRequirement, kMaxT
 std::variant<PortLayout, CapsError> PortLayout::create(const TensorSet& set) {
   std::array<PortRequirement, kMaxTensors> needs{};
   for (std::size_t i = 0; i < set.tensors.size(); ++i) {
-    const auto one = port_requirement(set.tensors[i].spec);
-    if (!one)
-      return CapsError{tensor_prefix(set, i) + "the layout does not fit shape and dtype"};
-    needs[i] = *one;
+    const auto one = kernels::ops::port_requirement(set.tensors[i].spec);
+    if (const auto* error = std::get_if<kernels::Error>(&one))
+      return CapsError{tensor_prefix(set, i) + error->message()};
+    needs[i] = std::get<PortRequirement>(one);
   }
   return create(set, needs, false);
 }

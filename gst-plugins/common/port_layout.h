@@ -5,7 +5,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <variant>
 
@@ -17,11 +16,6 @@
 #include "export.h"
 
 namespace simaai::gst {
-
-/// Bytes and alignment that a tensor of any layout needs, whatever is done with it. Nothing where the layout does not fit
-/// the shape or the dtype.
-[[nodiscard]] SIMAAI_GST_API std::optional<kernels::ops::PortRequirement>
-port_requirement(const kernels::TensorSpec& spec) noexcept;
 
 /// Where a tensor is. No memory: its bytes are spread over several, or there are none.
 struct TensorPlace {
@@ -42,7 +36,7 @@ public:
   [[nodiscard]] static std::variant<PortLayout, CapsError>
   create(const TensorSet& set, const std::array<kernels::ops::PortRequirement, kMaxTensors>& needs,
          bool written);
-  /// For a port that is only read; needs are those of port_requirement().
+  /// For a port that is only read, whatever is done with the tensors.
   [[nodiscard]] static std::variant<PortLayout, CapsError> create(const TensorSet& set);
 
   [[nodiscard]] std::size_t count() const noexcept { return count_; }

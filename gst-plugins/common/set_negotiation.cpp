@@ -9,8 +9,9 @@
 #include <utility>
 #include <vector>
 
+#include <simaai/kernels/ops/requirement.h>
+
 #include "caps_spec.h"
-#include "port_layout.h"
 
 namespace simaai::gst {
 namespace {
@@ -91,8 +92,11 @@ void place(std::vector<GstPtr<GstStructure>>& tensors) {
   for (const auto& tensor : tensors) {
     const auto parsed = parse_tensor(*tensor);
     const auto* info = std::get_if<TensorInfo>(&parsed);
-    const auto needs = info != nullptr ? port_requirement(info->spec) : std::nullopt;
-    if (!needs || info->offset_bytes || needs->bytes > G_MAXUINT)
+    if (info == nullptr || info->offset_bytes)
+      return;
+    const auto known = kernels::ops::port_requirement(info->spec);
+    const auto* needs = std::get_if<kernels::ops::PortRequirement>(&known);
+    if (needs == nullptr || needs->bytes > G_MAXUINT)
       return;
     offsets.push_back(at);
     at = (at + needs->bytes + kSpacing - 1) / kSpacing * kSpacing;

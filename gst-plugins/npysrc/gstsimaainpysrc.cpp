@@ -6,6 +6,8 @@
 #include <new>
 
 #include "common/errors.h"
+#include "common/fd_memory.h"
+#include "common/negotiation.h"
 #include "common/pool_query.h"
 #include "npy_source.h"
 
@@ -66,7 +68,8 @@ GType dtype_enum_type() {
 }
 
 GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE(
-    "src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS("application/vnd.simaai.tensor"));
+    "src", GST_PAD_SRC, GST_PAD_ALWAYS,
+    GST_STATIC_CAPS("application/vnd.simaai.tensor; application/vnd.simaai.tensor(memory:DMABuf)"));
 
 NpySrcPrivate& priv_of(gpointer object) noexcept { return *GST_SIMAAI_NPY_SRC(object)->priv; }
 
@@ -158,12 +161,30 @@ gboolean stop(GstBaseSrc* src) noexcept {
   return TRUE;
 }
 
-/// The caps are those of the next file: there is nothing to choose.
+/// The same caps in DMA-BUFs, for a downstream that takes nothing else; null where this machine has no source of them.
+GstPtr<GstCaps> in_dma_bufs(const GstCaps* caps) {
+  const auto allocator = simaai::gst::shared_fd_allocator();
+  if (!simaai::gst::gives_dma_bufs(allocator.get()))
+    return nullptr;
+  GstPtr<GstCaps> made(gst_caps_copy(caps));
+  gst_caps_set_features_simple(made.get(),
+                               gst_caps_features_new(simaai::gst::kDmaBufFeature, nullptr));
+  return made;
+}
+
+/// The caps are those of the next file: there is nothing to choose but the memory.
 gboolean negotiate(GstBaseSrc* src) noexcept {
   const GstPtr<GstCaps> caps = priv_of(src).source.caps();
   if (caps == nullptr)
     return FALSE;
-  if (gst_pad_peer_query_accept_caps(GST_BASE_SRC_PAD(src), caps.get()) == FALSE) {
+  const auto accepted = [src](GstCaps* offered) {
+    return gst_pad_peer_query_accept_caps(GST_BASE_SRC_PAD(src), offered) != FALSE;
+  };
+  if (!accepted(caps.get()))
+    if (const auto in_others = in_dma_bufs(caps.get());
+        in_others != nullptr && accepted(in_others.get()))
+      return gst_base_src_set_caps(src, in_others.get());
+  if (!accepted(caps.get())) {
     const GstPtr<GstCaps> wanted(gst_pad_peer_query_caps(GST_BASE_SRC_PAD(src), nullptr));
     simaai::gst::Report report;
     report.reason = "downstream does not accept the tensor of the file";

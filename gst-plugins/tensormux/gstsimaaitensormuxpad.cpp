@@ -2,11 +2,15 @@
 // Properties and state of sink pads of simaaitensormux.
 #include "gstsimaaitensormuxpad.h"
 
+#include <atomic>
+#include <mutex>
+
 namespace simaai::gst {
 namespace {
 
 struct PadState {
-  std::string tensor_id; ///< object lock
+  std::mutex mutex;
+  std::string tensor_id; ///< mutex
   MuxInput input;
 };
 
@@ -15,7 +19,8 @@ struct PadState {
 
 struct _GstSimaaiTensorMuxPad {
   GstAggregatorPad parent;
-  simaai::gst::PadState* state;
+  /// Made by the thread that requests the pad, used by the one that aggregates.
+  std::atomic<simaai::gst::PadState*> state;
 };
 
 G_DEFINE_FINAL_TYPE(GstSimaaiTensorMuxPad, gst_simaai_tensor_mux_pad, GST_TYPE_AGGREGATOR_PAD)
@@ -25,14 +30,19 @@ namespace {
 
 enum Property : guint { PropTensorId = 1 };
 
+PadState& state_of(gpointer pad) noexcept {
+  return *GST_SIMAAI_TENSOR_MUX_PAD(pad)->state.load(std::memory_order_acquire);
+}
+
 void set_property(GObject* object, guint id, const GValue* value, GParamSpec* spec) noexcept {
   if (id != PropTensorId) {
     G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
     return;
   }
   const gchar* text = g_value_get_string(value);
-  const ObjectLock lock(object);
-  GST_SIMAAI_TENSOR_MUX_PAD(object)->state->tensor_id = text != nullptr ? text : "";
+  PadState& state = state_of(object);
+  const std::lock_guard lock(state.mutex);
+  state.tensor_id = text != nullptr ? text : "";
 }
 
 void get_property(GObject* object, guint id, GValue* value, GParamSpec* spec) noexcept {
@@ -40,13 +50,13 @@ void get_property(GObject* object, guint id, GValue* value, GParamSpec* spec) no
     G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
     return;
   }
-  const ObjectLock lock(object);
-  const std::string& found = GST_SIMAAI_TENSOR_MUX_PAD(object)->state->tensor_id;
-  g_value_set_string(value, found.empty() ? nullptr : found.c_str());
+  PadState& state = state_of(object);
+  const std::lock_guard lock(state.mutex);
+  g_value_set_string(value, state.tensor_id.empty() ? nullptr : state.tensor_id.c_str());
 }
 
 void finalize(GObject* object) noexcept {
-  delete GST_SIMAAI_TENSOR_MUX_PAD(object)->state;
+  delete &state_of(object);
   G_OBJECT_CLASS(gst_simaai_tensor_mux_pad_parent_class)->finalize(object);
 }
 
@@ -57,13 +67,12 @@ GstFlowReturn flush(GstAggregatorPad* pad, GstAggregator* /*mux*/) noexcept {
 
 } // namespace
 
-MuxInput& input_of(GstAggregatorPad* pad) noexcept {
-  return GST_SIMAAI_TENSOR_MUX_PAD(pad)->state->input;
-}
+MuxInput& input_of(GstAggregatorPad* pad) noexcept { return state_of(pad).input; }
 
 std::string tensor_id_of(GstAggregatorPad* pad) {
-  const ObjectLock lock(pad);
-  return GST_SIMAAI_TENSOR_MUX_PAD(pad)->state->tensor_id;
+  PadState& state = state_of(pad);
+  const std::lock_guard lock(state.mutex);
+  return state.tensor_id;
 }
 
 } // namespace simaai::gst
@@ -86,5 +95,5 @@ static void gst_simaai_tensor_mux_pad_class_init(GstSimaaiTensorMuxPadClass* kla
 }
 
 static void gst_simaai_tensor_mux_pad_init(GstSimaaiTensorMuxPad* self) {
-  self->state = new simaai::gst::PadState();
+  self->state.store(new simaai::gst::PadState(), std::memory_order_release);
 }

@@ -2,7 +2,7 @@
 // Sink pad of simaaitensormux: what it adds to a set, and when.
 #pragma once
 
-#include <optional>
+#include <atomic>
 #include <string>
 #include <utility>
 
@@ -21,14 +21,14 @@ G_END_DECLS
 
 namespace simaai::gst {
 
-/// State of a pad. Bound to the thread that aggregates.
+/// State of a pad. Bound to the thread that aggregates, but for forget_times(): a flush of one pad comes from its own thread.
 struct MuxInput {
   TensorSet set; ///< one tensor, or those of a set
   PortLayout layout;
   GstPtr<GstCaps> caps; ///< null before they came
   /// Start of the last buffer that was taken, and the time from the one before: how long buffers without a duration last.
-  GstClockTime last_start = GST_CLOCK_TIME_NONE;
-  GstClockTime interval = GST_CLOCK_TIME_NONE;
+  std::atomic<GstClockTime> last_start{GST_CLOCK_TIME_NONE};
+  std::atomic<GstClockTime> interval{GST_CLOCK_TIME_NONE};
 
   void forget_times() noexcept {
     last_start = GST_CLOCK_TIME_NONE;

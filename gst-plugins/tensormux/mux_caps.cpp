@@ -72,25 +72,13 @@ std::vector<std::size_t> order_by_id(const GValue* array,
 
 } // namespace
 
-void MuxCore::set_match_time(bool match) {
-  const ObjectLock lock(mux_);
-  match_time_ = match;
-}
+void MuxCore::set_match_time(bool match) { match_time_ = match; }
 
-bool MuxCore::match_time() const {
-  const ObjectLock lock(mux_);
-  return match_time_;
-}
+bool MuxCore::match_time() const { return match_time_; }
 
-void MuxCore::set_require_zero_copy(bool required) {
-  const ObjectLock lock(mux_);
-  require_zero_copy_ = required;
-}
+void MuxCore::set_require_zero_copy(bool required) { require_zero_copy_ = required; }
 
-bool MuxCore::require_zero_copy() const {
-  const ObjectLock lock(mux_);
-  return require_zero_copy_;
-}
+bool MuxCore::require_zero_copy() const { return require_zero_copy_; }
 
 GstStructure* MuxCore::stats() const {
   const auto value = [](const std::atomic<std::uint64_t>& counter) {

@@ -93,9 +93,9 @@ void MuxCore::take(Head& head) {
   if (!GST_CLOCK_TIME_IS_VALID(head.start))
     return;
   MuxInput& input = input_of(head.pad.get());
-  if (GST_CLOCK_TIME_IS_VALID(input.last_start) && head.start > input.last_start)
-    input.interval = head.start - input.last_start;
-  input.last_start = head.start;
+  const GstClockTime last = input.last_start.exchange(head.start);
+  if (GST_CLOCK_TIME_IS_VALID(last) && head.start > last)
+    input.interval = head.start - last;
 }
 
 /// Drops heads that ended before `at`. True where there were some.

@@ -22,8 +22,8 @@ template <> struct GstRelease<GstAggregatorPad> {
   void operator()(GstAggregatorPad* pad) const noexcept { gst_object_unref(pad); }
 };
 
-/// State of one mux. Bound to the thread that aggregates, except where a member says otherwise; settings are protected by the
-/// object lock, counters are atomics with one writer.
+/// State of one mux. Bound to the thread that aggregates, except where a member says otherwise; settings are atomics, and so
+/// are counters, with one writer.
 class MuxCore {
 public:
   explicit MuxCore(GstAggregator* mux) noexcept : mux_(mux) {}
@@ -87,8 +87,8 @@ private:
             std::optional<std::uint64_t> needed = {}, std::optional<std::uint64_t> found = {});
 
   GstAggregator* const mux_;
-  bool match_time_ = true;         ///< object lock
-  bool require_zero_copy_ = false; ///< object lock
+  std::atomic<bool> match_time_{true};
+  std::atomic<bool> require_zero_copy_{false};
   std::vector<std::size_t>
       order_;          ///< tensor of the inputs, one behind the other, at each place of the set
   bool began_ = false; ///< a set was pushed

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The caps feature memory:DMABuf on op elements: what they take, what they offer, what they propose. Runs on machines with DMA-BUFs
 // and without.
+#include <cstdio>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -10,6 +11,7 @@
 
 #include <simaai/runtime/dma_buf.h>
 
+#include "oracle/npy.h"
 #include "sample.h"
 
 namespace {
@@ -109,6 +111,26 @@ TEST(DmaBufCaps, DecideWhatThePoolOfAnAllocationQueryHolds) {
     EXPECT_EQ(gst_is_fd_memory(memory) != FALSE, one.descriptors) << one.backend << one.caps;
     EXPECT_EQ(gst_is_dmabuf_memory(memory) != FALSE, one.descriptors && has_dma_bufs());
   }
+}
+
+/// A source of files has no input to take memory from: it fills what downstream insists on.
+TEST(DmaBufCaps, OfFilesAreOfferedWhereDownstreamTakesNothingElse) {
+  const Sample sample(5);
+  const std::string path = testing::TempDir() + "dma_buf_caps.npy";
+  simaai::oracle::write_npy(path, sample.values);
+  GstHarness* harness = gst_harness_new_parse(("simaainpysrc location=" + path).c_str());
+  gst_harness_set_sink_caps_str(harness, "application/vnd.simaai.tensor(memory:DMABuf)");
+  gst_harness_play(harness);
+  if (has_dma_bufs()) {
+    const GstPtr<GstBuffer> buffer(gst_harness_pull(harness));
+    ASSERT_TRUE(buffer);
+    EXPECT_TRUE(gst_is_dmabuf_memory(gst_buffer_peek_memory(buffer.get(), 0)));
+    EXPECT_EQ(bytes_of(buffer.get()), sample.input);
+  } else {
+    EXPECT_EQ(gst_harness_try_pull(harness), nullptr);
+  }
+  gst_harness_teardown(harness);
+  std::remove(path.c_str());
 }
 
 constexpr const char* kPicture = "format=RGB,width=4,height=2,framerate=0/1";

@@ -19,12 +19,12 @@ namespace simaai::test {
 class TemporaryFile {
 public:
   explicit TemporaryFile(const std::vector<std::uint8_t>& content) {
-    char name[] = "/tmp/simaai-matrix-test-XXXXXX";
-    const int file = mkstemp(name);
+    const char* folder = std::getenv("TMPDIR");
+    path_ = std::string(folder != nullptr ? folder : "/tmp") + "/simaai-matrix-test-XXXXXX";
+    const int file = mkstemp(path_.data());
     if (file < 0)
       std::abort();
     close(file);
-    path_ = name;
     std::ofstream(path_, std::ios::binary)
         .write(reinterpret_cast<const char*>(content.data()),
                static_cast<std::streamsize>(content.size()));

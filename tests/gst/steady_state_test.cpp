@@ -45,9 +45,9 @@ std::uint64_t allocations(const Subject& subject, bool several_memories) {
   return allocations_of_this_thread() - before;
 }
 
-class SteadyState : public testing::TestWithParam<Subject> {};
+class SteadyStateOf : public testing::TestWithParam<Subject> {};
 
-TEST_P(SteadyState, AllocatesNoMoreThanIdentity) {
+TEST_P(SteadyStateOf, AllocatesNoMoreThanIdentity) {
   // What the harness and GStreamer themselves allocate shows with core identity.
   const std::uint64_t around = allocations({"identity", GetParam().input}, false);
   EXPECT_LE(allocations(GetParam(), false), around);
@@ -57,13 +57,40 @@ TEST_P(SteadyState, AllocatesNoMoreThanIdentity) {
 const MlaTiled kTiled{{-1, 1, 2, 3}, {1, 4, 4, 16}, ChannelStorage::Compact};
 
 INSTANTIATE_TEST_SUITE_P(
-    Elements, SteadyState,
+    Elements, SteadyStateOf,
     testing::Values(Subject{"simaaicast", {{1, 5, 6, 17}, DType::Float32}},
                     Subject{"simaaitess", {{1, 5, 6, 17}, DType::Int8}},
                     Subject{"simaaicasttess", {{1, 5, 6, 17}, DType::Float16}},
                     Subject{"simaaidetess", {{1, 5, 6, 17}, DType::BFloat16, kTiled}},
                     Subject{"simaaidetesscast", {{1, 5, 6, 17}, DType::BFloat16, kTiled}}),
     [](const auto& test) { return std::string(test.param.element); });
+
+/// Allocations while 100 sets of 6 tensors pass, after 10.
+std::uint64_t set_allocations(const char* element) {
+  ElementHarness harness(element);
+  std::string caps = "application/vnd.simaai.tensor-set,tensors=(structure)<";
+  GstPtr<GstBuffer> input(gst_buffer_new());
+  for (int i = 0; i < 6; ++i) {
+    const TensorSpec spec{{1, 4, 5, 16}, DType::Float32};
+    caps += (i != 0 ? ",[" : "[") + caps_of(spec) + "]";
+    gst_buffer_append_memory(input.get(), gst_buffer_get_memory(buffer_of(Bytes(1280)).get(), 0));
+  }
+  EXPECT_TRUE(harness.send_caps(caps + ">"));
+  std::uint64_t before = 0;
+  for (int i = 0; i < kWarmUp + kMeasured; ++i) {
+    if (i == kWarmUp)
+      before = allocations_of_this_thread();
+    EXPECT_EQ(harness.push(GstPtr<GstBuffer>(gst_buffer_ref(input.get()))), GST_FLOW_OK);
+    harness.pull_buffer();
+  }
+  return allocations_of_this_thread() - before;
+}
+
+TEST(SteadyState, SetsAllocateNoMoreThanIdentity) {
+  const std::uint64_t around = set_allocations("identity");
+  for (const char* element : {"simaaicast", "simaaicasttess"})
+    EXPECT_LE(set_allocations(element), around) << element;
+}
 
 TEST(AllocationCounter, SeesAnAllocation) {
   const std::uint64_t before = allocations_of_this_thread();
