@@ -31,6 +31,9 @@ inline constexpr gsize kAlignMask = 63;
 /// Buffers are handed out last in, first out, so that a pipeline with little in flight keeps
 /// touching memory that is still in cache; the count grows on demand up to max-buffers (0: no
 /// limit). Waiting for a buffer ends with GST_FLOW_FLUSHING when the pool is set flushing.
+///
+/// With caps of a set whose tensors have no offsets, and the size that these add up to, a buffer has a memory for each tensor.
+/// A buffer that comes back while somebody has memory of it is kept, and handed out when that was let go.
 [[nodiscard]] SIMAAI_GST_API GstPtr<GstBufferPool> new_tensor_pool();
 
 /// True for a pool made by new_tensor_pool(); null is none.
