@@ -4,18 +4,14 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <memory>
 #include <vector>
 
 #include <simaai/kernels/matrix/tgmx_file.h>
 
+#include "matrix/whole_file.h"
+
 namespace simaai::kernels::matrix {
 namespace {
-
-struct CloseFile {
-  void operator()(std::FILE* file) const noexcept { std::fclose(file); }
-};
-using FilePtr = std::unique_ptr<std::FILE, CloseFile>;
 
 constexpr std::size_t kChunkBytes = std::size_t{1} << 20;
 
@@ -129,14 +125,11 @@ Result<DynMatrix, FileError> read_tgmx(const std::string& path, DynOrder order) 
 Result<void, FileError> write_tgmx(const std::string& path, DynMatrixRef matrix) {
   std::vector<std::byte> bytes(encoded_bytes(matrix.rows(), matrix.cols()));
   (void)matrix.encode(bytes); // the buffer has the needed size
-  FilePtr file(std::fopen(path.c_str(), "wb"));
-  if (!file)
-    return FileError{FileError::CannotOpen, errno, {}};
-  const bool written = std::fwrite(bytes.data(), 1, bytes.size(), file.get()) == bytes.size();
-  const int write_error = errno;
-  const bool closed = std::fclose(file.release()) == 0;
-  if (!written || !closed)
-    return FileError{FileError::CannotWrite, written ? errno : write_error, {}};
+  const WriteOutcome outcome = write_whole_file(path, bytes.data(), bytes.size());
+  if (outcome.step == WriteStep::Open)
+    return FileError{FileError::CannotOpen, outcome.system_error, {}};
+  if (outcome.step == WriteStep::Write)
+    return FileError{FileError::CannotWrite, outcome.system_error, {}};
   return {};
 }
 

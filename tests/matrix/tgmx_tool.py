@@ -6,6 +6,8 @@ usage: tgmx_tool.py PROGRAM
 """
 import pathlib
 import random
+import resource
+import signal
 import struct
 import subprocess
 import sys
@@ -37,6 +39,12 @@ def npy(rows, descr='|i1', fortran=False, shape=None, data=None, header=None, ve
 
 def text(rows):
     return ''.join(' '.join(map(str, row)) + '\n' for row in rows).encode()
+
+
+def limit_files():
+    """In a child: files of at most 4 KB, and an error instead of a signal beyond that."""
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
 
 
 class Tool(unittest.TestCase):
@@ -186,6 +194,16 @@ class Tool(unittest.TestCase):
             for form in ('tgmx', 'npy', 'text'):
                 err = self.run_tool('convert', '--to', form, good, target, status=1)[1]
                 self.assertIn(f'simaai-tgmx: {target}: cannot be ', err)
+
+    def test_a_file_that_cannot_be_written_whole_is_removed(self):
+        good = self.path('good.tgmx', tgmx([[1] * 100] * 100))
+        for form in ('tgmx', 'npy', 'text'):
+            target = self.path(f'part.{form}', b'what was there before')
+            result = subprocess.run([PROGRAM, 'convert', '--to', form, good, target], capture_output=True,
+                                    preexec_fn=limit_files)
+            self.assertEqual(result.returncode, 1)
+            self.assertIn(f'simaai-tgmx: {target}: cannot be written: File too large', result.stderr.decode())
+            self.assertFalse(target.exists())
 
     def test_wrong_usage_explains_itself(self):
         good = self.path('good.tgmx', tgmx(WORKED))

@@ -6,18 +6,14 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <memory>
 #include <utility>
 
 #include <simaai/kernels/matrix/tgmx_file.h>
 
+#include "matrix/whole_file.h"
+
 namespace simaai::kernels::matrix::tool {
 namespace {
-
-struct CloseFile {
-  void operator()(std::FILE* file) const noexcept { std::fclose(file); }
-};
-using FilePtr = std::unique_ptr<std::FILE, CloseFile>;
 
 // No matrix needs more, not even as text: sign, three digits and a separator an element.
 constexpr std::size_t kLargestFile = 5 * kCoordSpace * kCoordSpace + (std::size_t{1} << 20);
@@ -30,7 +26,9 @@ constexpr std::array<std::pair<std::string_view, Format>, 4> kExtensions = {
      {".txt", Format::Text},
      {".csv", Format::Text}}};
 
-std::string system_text(const char* what) { return std::string(what) + std::strerror(errno); }
+std::string system_text(const char* what, int error = errno) {
+  return std::string(what) + std::strerror(error);
+}
 
 Read read_tgmx_file(const std::string& path) {
   auto matrix = read_tgmx(path, DynOrder::RowMajor);
@@ -85,13 +83,11 @@ Written read_file(const std::string& path, std::string& content) {
 }
 
 Written write_file(const std::string& path, std::string_view content) {
-  FilePtr file(std::fopen(path.c_str(), "wb"));
-  if (!file)
-    return system_text("cannot be opened: ");
-  if (std::fwrite(content.data(), 1, content.size(), file.get()) != content.size())
-    return system_text("cannot be written: ");
-  if (std::fclose(file.release()) != 0)
-    return system_text("cannot be written: ");
+  const WriteOutcome outcome = write_whole_file(path, content.data(), content.size());
+  if (outcome.step == WriteStep::Open)
+    return system_text("cannot be opened: ", outcome.system_error);
+  if (outcome.step == WriteStep::Write)
+    return system_text("cannot be written: ", outcome.system_error);
   return std::nullopt;
 }
 

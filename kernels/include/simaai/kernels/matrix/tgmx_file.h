@@ -19,7 +19,7 @@ struct FileError {
   enum Code : std::uint8_t {
     CannotOpen,  ///< system_error
     CannotRead,  ///< system_error
-    CannotWrite, ///< system_error; what was written is incomplete
+    CannotWrite, ///< system_error; a regular file was removed
     Refused,     ///< refusal: the bytes are no matrix
   };
   Code code = CannotOpen;
@@ -34,7 +34,7 @@ struct FileError {
 /// more than the stated shape needs. Reentrant.
 SIMAAI_KERNELS_API Result<DynMatrix, FileError> read_tgmx(const std::string& path, DynOrder order);
 
-/// Replaces the file's content by the matrix. Reentrant.
+/// Replaces the file's content by the matrix. A file that cannot be written whole is removed. Reentrant.
 SIMAAI_KERNELS_API Result<void, FileError> write_tgmx(const std::string& path, DynMatrixRef matrix);
 
 } // namespace simaai::kernels::matrix
