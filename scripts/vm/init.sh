@@ -32,6 +32,8 @@ $b ifconfig lo 127.0.0.1 up
 $b chroot /new /bin/sh -c '
   export HOME=/run/tmp TMPDIR=/run/tmp XDG_RUNTIME_DIR=/run/tmp XDG_CACHE_HOME=/run/tmp VM_RESULTS=/run/results
   export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+  # As on a desktop: sets on several devices hold more descriptors than 1024.
+  ulimit -n 16384
   bash /run/exchange/command >/run/exchange/output 2>&1
   echo $? >/run/exchange/status.new
   mv /run/exchange/status.new /run/exchange/status
