@@ -27,6 +27,9 @@ class Tracing;
 /// gst_init() and before the first pipeline leaves the state NULL.
 Tracing& start_tracing(const Settings& settings);
 
+/// What reports call an element, instead of its own name. Before any buffer passes it.
+void set_reported_name(GstElement* element, const std::string& name);
+
 /// The recorder of the pipeline that is running, for progress and live figures; null before its
 /// first buffer. It is valid until the pipeline stops.
 [[nodiscard]] Recorder* running(Tracing& tracing, GstElement* pipeline);

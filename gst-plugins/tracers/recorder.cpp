@@ -442,4 +442,12 @@ std::optional<std::uint64_t> Recorder::arrived() const {
   return fewest;
 }
 
+bool Recorder::measured_have_begun() const {
+  const auto all = pads();
+  return settings_.samples != 0 && std::any_of(all.begin(), all.end(), [this](const Pad* pad) {
+           return pad->direction == Direction::Source &&
+                  get(pad->frames) >= settings_.warmup + settings_.samples;
+         });
+}
+
 } // namespace simaai::latency

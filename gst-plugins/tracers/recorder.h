@@ -219,6 +219,8 @@ public:
   [[nodiscard]] std::vector<const Pad*> pads() const;
   /// Measured frames that have arrived at the sink that has the fewest; empty without a sink.
   [[nodiscard]] std::optional<std::uint64_t> arrived() const;
+  /// Whether some origin has begun all frames that are to be measured.
+  [[nodiscard]] bool measured_have_begun() const;
 
 private:
   struct Match {

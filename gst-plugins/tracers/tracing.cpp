@@ -55,6 +55,16 @@ GQuark pad_quark() noexcept {
   static const GQuark quark = own_quark("simaai-latency-pad");
   return quark;
 }
+GQuark name_quark() noexcept {
+  static const GQuark quark = g_quark_from_static_string("simaai-latency-name");
+  return quark;
+}
+
+const char* reported_name(GstObject* object) noexcept {
+  const auto* name = static_cast<const char*>(g_object_get_qdata(G_OBJECT(object), name_quark()));
+  return name != nullptr ? name : GST_OBJECT_NAME(object);
+}
+
 GQuark element_quark() noexcept {
   static const GQuark quark = own_quark("simaai-latency-element");
   return quark;
@@ -327,9 +337,9 @@ Binding Tracing::make_binding(GstPad* pad) {
       static_cast<ElementRecord*>(g_object_get_qdata(G_OBJECT(element), element_quark()));
   if (record == nullptr || record->session != &session) {
     session.ref();
-    record = new ElementRecord{&session, session.recorder().add_element(GST_OBJECT_NAME(element),
-                                                                        factory_name(element),
-                                                                        ends_streams(element))};
+    record = new ElementRecord{
+        &session, session.recorder().add_element(reported_name(GST_OBJECT_CAST(element)),
+                                                 factory_name(element), ends_streams(element))};
     hand_over(record);
     g_object_set_qdata_full(G_OBJECT(element), element_quark(), record, free_element_record);
   }
@@ -343,7 +353,7 @@ Session& Tracing::session_of(GstObject* toplevel) {
   auto* session = static_cast<Session*>(g_object_get_qdata(G_OBJECT(toplevel), session_quark()));
   if (session != nullptr && !session->closed())
     return *session;
-  session = new Session(settings_, GST_OBJECT_NAME(toplevel));
+  session = new Session(settings_, reported_name(toplevel));
   session->ref();
   open_.push_back(session);
   g_object_set_qdata_full(G_OBJECT(toplevel), session_quark(), session,
@@ -426,6 +436,10 @@ void Tracing::set_receiver(const Settings& settings, std::function<void(const Re
   const std::lock_guard lock(mutex_);
   settings_ = settings;
   receiver_ = std::move(receiver);
+}
+
+void set_reported_name(GstElement* element, const std::string& name) {
+  g_object_set_qdata_full(G_OBJECT(element), name_quark(), g_strdup(name.c_str()), g_free);
 }
 
 Tracing::Tracing() {

@@ -113,6 +113,27 @@ class Tool(unittest.TestCase):
         out, _ = self.run_tool("--samples", 20, "--repeat", 3, PIPELINE)
         self.assertIn("source to sink: median of 3 runs", out)
 
+    def test_names_that_were_made_up_are_those_of_the_first_run(self):
+        unnamed = "videotestsrc ! identity sleep-time=1000 ! identity ! fakesink"
+        out, err = self.run_tool("--samples", 10, "--repeat", 3, "--check", "identity0.p50>900us", "--check",
+                                 "identity1.p50<1s", unnamed)
+        self.assertIn("holds", out + err)
+        self.assertRegex(out, r"videotestsrc0:src - fakesink0:sink")
+
+    def test_frames_that_are_dropped_end_a_run_too(self):
+        path = self.folder / "dropped.json"
+        _, err = self.run_tool("--samples", 20, "--json", path, "videotestsrc ! identity name=some drop-probability=0.5 "
+                               "! fakesink name=screen")
+        self.assertRegex(err, r"ended after \d+ of 20 samples")
+        report = json.loads(path.read_text())
+        some = next(e for e in report["elements"] if e["name"] == "some")
+        self.assertGreater(some["drops"], 0)
+
+    def test_nothing_to_compare(self):
+        out, _ = self.run_tool("--warmup", 0, "--samples", 4, "--repeat", 1, "--compare", "videotestsrc num-buffers=5 ! fakesink",
+                               "videotestsrc num-buffers=5 ! fakesink")
+        self.assertRegex(out, r"other / first: (n/a|\d)")
+
     def test_live(self):
         out, _ = self.run_tool("--live", "--warmup", 0, "--samples", 25, "videotestsrc is-live=true ! video/x-raw,width=32,"
                                "height=32,framerate=30/1 ! identity name=filter ! fakesink name=screen")

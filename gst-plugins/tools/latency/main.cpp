@@ -131,12 +131,15 @@ void print_spread(const char* name, const Series& series) {
 void print_comparison(const Series& first, const Series& other) {
   std::vector<double> ratios;
   for (std::size_t i = 0; i < std::min(first.medians.size(), other.medians.size()); ++i)
-    ratios.push_back(other.medians[i] / std::max(first.medians[i], 1.0));
-  if (ratios.empty())
-    return;
-  const Ratio ratio = ratio_of(ratios);
+    if (first.medians[i] > 0 && other.medians[i] > 0)
+      ratios.push_back(other.medians[i] / first.medians[i]);
   print_spread("first", first);
   print_spread("other", other);
+  if (ratios.empty()) {
+    std::printf("other / first: n/a (a median of 0)\n");
+    return;
+  }
+  const Ratio ratio = ratio_of(ratios);
   std::printf("other / first: %.3f, between %.3f and %.3f with %.1f %% confidence (%zu pairs)\n",
               ratio.median, ratio.low, ratio.high, 100 * ratio.coverage, ratios.size());
 }
@@ -175,7 +178,7 @@ int run_pipelines(const Options& options) {
     if (!error.empty())
       return fail(error);
   }
-  if (first.reports.empty())
+  if (first.reports.empty() || (!options.compare.empty() && other.reports.empty()))
     return fail("interrupted");
   return conclude(options, first, other);
 }

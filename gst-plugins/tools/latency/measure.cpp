@@ -3,7 +3,10 @@
 #include "measure.h"
 
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
+#include <map>
+#include <string>
 
 #include <glib-unix.h>
 
@@ -18,6 +21,7 @@ namespace {
 
 constexpr guint kTickMs = 100;
 constexpr unsigned kTicksOfTable = 5;
+constexpr unsigned kLeastIdleTicks = 20;
 /// 56 bytes each; what a hundred frames leave in forty elements is a hundredth of it.
 constexpr std::size_t kSpans = std::size_t{1} << 18;
 
@@ -27,6 +31,9 @@ struct Run {
   GstElement* pipeline = nullptr;
   GMainLoop* loop = nullptr;
   unsigned ticks = 0;
+  unsigned ticks_until_begun = 0; ///< until all frames that are counted had begun; 0: not yet
+  unsigned idle_ticks = 0;        ///< since the last of them arrived
+  std::uint64_t done = 0;
   Measured result;
 };
 
@@ -49,6 +56,18 @@ void show_live(Run& run, const Recorder& recorder) {
   std::fflush(stdout);
 }
 
+/// Whether the frames that are counted and have not arrived yet are taken for lost: all have begun, and
+/// for twice as long as that took none arrived.
+bool has_lost_the_rest(Run& run, const Recorder& recorder) {
+  if (run.ticks_until_begun == 0) {
+    if (!recorder.measured_have_begun())
+      return false;
+    run.ticks_until_begun = run.ticks;
+    run.idle_ticks = 0;
+  }
+  return ++run.idle_ticks >= std::max(kLeastIdleTicks, 2 * run.ticks_until_begun);
+}
+
 gboolean on_tick(gpointer data) noexcept {
   auto& run = *static_cast<Run*>(data);
   ++run.ticks;
@@ -60,7 +79,11 @@ gboolean on_tick(gpointer data) noexcept {
     show_live(run, *recorder);
   else if (run.options->progress)
     std::fputs(bar_text(*run.options, done).c_str(), stderr);
-  if (run.options->samples != 0 && done >= run.options->samples)
+  if (done != run.done)
+    run.idle_ticks = 0;
+  run.done = done;
+  if (run.options->samples != 0 &&
+      (done >= run.options->samples || has_lost_the_rest(run, *recorder)))
     g_main_loop_quit(run.loop);
   return G_SOURCE_CONTINUE;
 }
@@ -87,11 +110,38 @@ gboolean on_interrupt(gpointer data) noexcept {
   return G_SOURCE_CONTINUE;
 }
 
+/// Names that GStreamer made up go on counting from run to run. Reports have them as the first run would.
+void name_for_reports(GstElement* pipeline) {
+  std::map<std::string, std::map<unsigned long, GstElement*>> made_up; // factory, number
+  if (g_str_has_prefix(GST_OBJECT_NAME(pipeline), "pipeline"))
+    set_reported_name(pipeline, "pipeline0");
+  GstIterator* elements = gst_bin_iterate_recurse(GST_BIN(pipeline));
+  const auto note = [](const GValue* item, gpointer data) {
+    auto* element = GST_ELEMENT_CAST(g_value_get_object(item));
+    const GstElementFactory* factory = gst_element_get_factory(element);
+    const std::string type = factory != nullptr ? GST_OBJECT_NAME(factory) : "";
+    const std::string name = GST_OBJECT_NAME(element);
+    if (!type.empty() && name.size() > type.size() && name.starts_with(type) &&
+        name.find_first_not_of("0123456789", type.size()) == std::string::npos)
+      (*static_cast<decltype(made_up)*>(data))[type][std::stoul(name.substr(type.size()))] =
+          element;
+  };
+  gst_iterator_foreach(elements, note, &made_up);
+  gst_iterator_free(elements);
+  for (const auto& [type, numbered] : made_up) {
+    std::size_t number = 0;
+    for (const auto& [original, element] : numbered)
+      set_reported_name(element, type + std::to_string(number++));
+  }
+}
+
 void play(Run& run) {
   run.loop = g_main_loop_new(nullptr, FALSE);
   const gst::GstPtr<GstBus> bus(gst_element_get_bus(run.pipeline));
   const guint sources[] = {gst_bus_add_watch(bus.get(), &on_message, &run),
                            g_unix_signal_add(SIGINT, &on_interrupt, &run),
+                           g_unix_signal_add(SIGTERM, &on_interrupt, &run),
+                           g_unix_signal_add(SIGHUP, &on_interrupt, &run),
                            g_timeout_add(kTickMs, &on_tick, &run)};
   const gint64 began_us = g_get_monotonic_time();
   // Where this fails, an error message is on the bus.
@@ -142,6 +192,7 @@ Measured measure(Tracing& tracing, const std::string& text, const MeasureOptions
     pipeline = std::move(outer);
   }
   run.pipeline = pipeline.get();
+  name_for_reports(run.pipeline);
   play(run);
   pipeline.reset();
   configure(tracing, settings_for(options), [](const Report& /*report*/) {});
