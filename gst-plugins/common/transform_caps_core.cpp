@@ -38,7 +38,7 @@ struct Overrides {
   }
 };
 
-const std::string kUnsuitable = "these sink caps do not suit the element: ";
+constexpr const char* kUnsuitable = "these sink caps do not suit the element: ";
 
 /// The kernel's sentence, with the name of the property where one decides.
 std::string text_of(const kernels::Error& error) {

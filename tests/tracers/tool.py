@@ -7,9 +7,11 @@ usage: tool.py PROGRAM
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 PROGRAM = None
@@ -152,6 +154,25 @@ class Tool(unittest.TestCase):
         _, err = self.run_tool("--", "true", status=1)
         self.assertIn("stopped no pipeline", err)
         self.run_tool("--", "/no/such/program", status=1)
+
+    def test_a_program_that_a_signal_ends(self):
+        # As from a terminal (SIGINT to both), and to the tool alone: the report and the conditions come all the same.
+        for number, whole_group in ((signal.SIGINT, True), (signal.SIGTERM, False)):
+            temporary = self.folder / f"tmp{number}"
+            temporary.mkdir()
+            tool = subprocess.Popen([PROGRAM, "--check", "filter.p50<10s", "--", *LAUNCH[:-1], "-q", "-e",
+                                     *PIPELINE.replace("num-buffers=60", "is-live=true").split()],
+                                    stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True,
+                                    env=os.environ | {"TMPDIR": str(temporary)})
+            deadline = time.monotonic() + 60
+            while not list(temporary.iterdir()) and time.monotonic() < deadline:
+                time.sleep(0.05)
+            time.sleep(1.5)
+            (os.killpg if whole_group else os.kill)(tool.pid, number)
+            out, _ = tool.communicate(timeout=60)
+            if whole_group:
+                self.assertIn("check filter.p50<10s: holds", out)
+            self.assertEqual(list(temporary.iterdir()), [], out)
 
     def test_plugin_in_the_same_process(self):
         registry = self.folder / "registry.bin"

@@ -3,6 +3,8 @@
 #include "attach.h"
 
 #include <array>
+#include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -99,9 +101,49 @@ void read_line(Report& report, const std::vector<std::string>& cells) {
     element.drops = number_of(cells[3]);
 }
 
+volatile std::sig_atomic_t forwarded_to = 0;
+
+void forward(int signal) {
+  if (forwarded_to > 0)
+    kill(forwarded_to, signal);
+}
+
+/// While the program runs it alone is ended: Ctrl-C reaches it from the terminal, other signals from here.
+/// Then its report is read.
+class Signals {
+public:
+  Signals() {
+    replace(SIGINT, SIG_IGN);
+    replace(SIGTERM, &forward);
+    replace(SIGHUP, &forward);
+  }
+  ~Signals() { restore(); }
+  Signals(const Signals&) = delete;
+  Signals& operator=(const Signals&) = delete;
+
+  void restore() const noexcept {
+    for (std::size_t i = 0; i < count_; ++i)
+      sigaction(numbers_[i], &before_[i], nullptr);
+  }
+
+private:
+  void replace(int number, void (*handler)(int)) noexcept {
+    struct sigaction action {};
+    action.sa_handler = handler;
+    numbers_[count_] = number;
+    sigaction(number, &action, &before_[count_++]);
+  }
+
+  std::array<int, 3> numbers_{};
+  std::array<struct sigaction, 3> before_{};
+  std::size_t count_ = 0;
+};
+
 int run_child(const Options& options, const std::string& tracers) {
+  const Signals signals;
   const pid_t child = fork();
   if (child == 0) {
+    signals.restore();
     setenv("GST_TRACERS", tracers.c_str(), 1);
     std::vector<char*> arguments;
     for (const std::string& argument : options.program)
@@ -111,8 +153,16 @@ int run_child(const Options& options, const std::string& tracers) {
     std::perror(arguments[0]);
     _exit(127);
   }
+  if (child < 0)
+    return 127;
+  forwarded_to = child;
   int state = 0;
-  if (child < 0 || waitpid(child, &state, 0) < 0)
+  pid_t ended = 0;
+  do {
+    ended = waitpid(child, &state, 0);
+  } while (ended < 0 && errno == EINTR);
+  forwarded_to = 0;
+  if (ended < 0)
     return 127;
   return WIFEXITED(state) ? WEXITSTATUS(state) : 128 + WTERMSIG(state);
 }
@@ -156,15 +206,13 @@ Report read_csv(const std::string& text) {
 int run_program(const Options& options, Report& report, std::string& error) {
   std::string own = (std::filesystem::temp_directory_path() / "simaai-latency-XXXXXX").string();
   const bool given = !options.outputs.csv.empty();
-  if (!given) {
-    const int file = mkstemp(own.data());
-    if (file < 0) {
-      error = "cannot write " + own;
-      return 1;
-    }
-    close(file);
+  // A folder: the second pipeline of the program and further ones have files beside the first.
+  if (!given && mkdtemp(own.data()) == nullptr) {
+    error = "cannot write " + own;
+    return 1;
   }
-  const std::string csv = given ? std::filesystem::absolute(options.outputs.csv).string() : own;
+  const std::string csv =
+      given ? std::filesystem::absolute(options.outputs.csv).string() : own + "/report.csv";
   const std::string tracers = tracer_text(options, csv, error);
   int status = 1;
   if (error.empty()) {
@@ -173,9 +221,12 @@ int run_program(const Options& options, Report& report, std::string& error) {
     status = run_child(options, tracers);
     std::ifstream file(csv, std::ios::binary);
     report = read_csv(std::string(std::istreambuf_iterator<char>(file), {}));
+    if (!given && !options.checks.empty() && std::filesystem::exists(own + "/report-2.csv"))
+      std::fputs("simaai-latency: several pipelines stopped; the conditions are about the first\n",
+                 stderr);
   }
   if (!given)
-    std::filesystem::remove(own);
+    std::filesystem::remove_all(own);
   return status;
 }
 
