@@ -174,6 +174,22 @@ class Tool(unittest.TestCase):
                 self.assertIn("check filter.p50<10s: holds", out)
             self.assertEqual(list(temporary.iterdir()), [], out)
 
+    def test_blanks(self):
+        folder = self.folder / "two words"
+        folder.mkdir()
+        page = folder / "my page.html"
+        self.run_tool("--html", page, "--", *LAUNCH, *PIPELINE.split())
+        self.assertIn("<svg", page.read_text())
+        data = folder / "some data"
+        data.write_bytes(bytes(100000))
+        _, err = self.run_tool("--warmup", 0, "--samples", 5, "filesrc", f"location={data}", "!", "fakesink", "name=screen")
+        self.assertNotIn("some", err)
+
+    def test_two_outputs_in_one_file(self):
+        path = self.folder / "both"
+        _, err = self.run_tool("--json", path, "--csv", f"{self.folder}/./both", PIPELINE, status=2)
+        self.assertIn("same file", err)
+
     def test_plugin_in_the_same_process(self):
         registry = self.folder / "registry.bin"
         out, err = self.run_tool("--samples", 20, PIPELINE, GST_REGISTRY=str(registry), GST_REGISTRY_FORK="no")

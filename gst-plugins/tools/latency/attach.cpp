@@ -20,10 +20,14 @@ namespace simaai::latency {
 
 namespace {
 
-/// GST_TRACERS has no quoting that brackets and separators survive.
+/// GST_TRACERS has no quoting that brackets and separators survive; blanks do.
 bool is_plain(const std::string& path) {
   return path.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                                "_-+/.") == std::string::npos;
+                                "_-+/. ") == std::string::npos;
+}
+
+std::string quoted(const std::string& path) {
+  return path.find(' ') == std::string::npos ? path : '"' + path + '"';
 }
 
 std::vector<std::string> cells_of(const std::string& line) {
@@ -171,14 +175,15 @@ int run_child(const Options& options, const std::string& tracers) {
 
 std::string tracer_text(const Options& options, const std::string& csv, std::string& error) {
   std::string text = "simaailatency(warmup=" + std::to_string(options.warmup) +
-                     ",samples=" + std::to_string(options.samples) + ",exact=true,csv=" + csv;
+                     ",samples=" + std::to_string(options.samples) +
+                     ",exact=true,csv=" + quoted(csv);
   const auto add = [&](const char* name, const std::string& path) {
     if (path.empty())
       return;
     const std::string whole = std::filesystem::absolute(path).string();
     if (!is_plain(whole))
       error = "'" + whole + "' has a character that GST_TRACERS cannot carry";
-    text += std::string(",") + name + "=" + whole;
+    text += std::string(",") + name + "=" + quoted(whole);
   };
   if (!options.quiet && options.outputs.table.empty())
     text += ",table=stderr";

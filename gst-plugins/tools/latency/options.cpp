@@ -2,8 +2,10 @@
 // Reads the command line.
 #include "options.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdio>
+#include <filesystem>
 
 namespace simaai::latency {
 
@@ -93,12 +95,39 @@ std::string take_option(Options& options, const std::vector<std::string>& argume
   return reason.append(name).append(" ").append(value).append("'");
 }
 
-/// Words of the pipeline, as a shell hands them over, in one text.
+/// A word as the parser of pipelines reads it: its blanks do not part it.
+std::string escaped(const std::string& word) {
+  std::string text;
+  bool quoted = false;
+  for (const char c : word) {
+    if (c == '"')
+      quoted = !quoted;
+    if (c == ' ' && !quoted)
+      text += '\\';
+    text += c;
+  }
+  return text;
+}
+
+/// Words of the pipeline, as a shell hands them over, in one text. A single one is that text.
 std::string joined(const std::vector<std::string>& words, std::size_t from) {
+  if (from + 1 == words.size())
+    return words[from];
   std::string text;
   for (std::size_t i = from; i < words.size(); ++i)
-    text.append(text.empty() ? "" : " ").append(words[i]);
+    text.append(text.empty() ? "" : " ").append(escaped(words[i]));
   return text;
+}
+
+/// Whether two of the outputs are one file, which the second would replace.
+bool share_a_file(const Outputs& outputs) {
+  std::vector<std::string> paths;
+  for (const std::string* path :
+       {&outputs.table, &outputs.json, &outputs.csv, &outputs.html, &outputs.trace})
+    if (!path->empty() && !path->starts_with("/dev/"))
+      paths.push_back(std::filesystem::absolute(*path).lexically_normal().string());
+  std::sort(paths.begin(), paths.end());
+  return std::adjacent_find(paths.begin(), paths.end()) != paths.end();
 }
 
 /// What the options do not go with; empty where they are fine.
@@ -108,6 +137,8 @@ std::string conflict(const Options& options) {
   if (!options.program.empty() &&
       (options.live || !options.compare.empty() || options.repeats != 0))
     return "--live, --compare and --repeat need a pipeline, not a program";
+  if (share_a_file(options.outputs))
+    return "two outputs have the same file";
   return {};
 }
 
