@@ -167,9 +167,12 @@ public:
 
   struct Contribution {
     std::uint64_t id = 0;
-    bool exact = false;     ///< its timestamp is the one asked for
+    bool exact = false;     ///< its timestamp is the one asked for, but for rounding
     bool bracketed = false; ///< a later arrival lies after the one asked for
   };
+
+  /// Elements that count frames of a rate round another way than their inputs did.
+  static constexpr std::uint64_t kRoundingNs = 2;
 
   /// The newest arrival that is not later than `timestamp`.
   [[nodiscard]] Contribution newest_until(std::uint64_t timestamp) const noexcept {
@@ -180,12 +183,12 @@ public:
       const std::uint64_t stamp = get(timestamps_[at]);
       if (stamp == kNoTimestamp)
         continue;
-      if (stamp > timestamp) {
+      if (stamp > timestamp + kRoundingNs) {
         found.bracketed = true;
         continue;
       }
       found.id = get(ids_[at]);
-      found.exact = stamp == timestamp;
+      found.exact = stamp + kRoundingNs >= timestamp;
       break;
     }
     return found;

@@ -259,6 +259,26 @@ TEST(LatencyAccounting, AnAggregatorIsMeasuredFromItsNewestInput) {
   EXPECT_EQ(report.paths[1].latency.count, 6U);
 }
 
+TEST(LatencyAccounting, AnAggregatorMayRoundItsTimestamps) {
+  Synthetic line;
+  Pad& src = line.source("camera");
+  Pad& first = line.sink("mixer");
+  line.also(first, "sink_1", Direction::Sink);
+  Pad& out = line.also(first, "src", Direction::Source);
+  Pad& end = line.sink("screen", true);
+  for (std::uint64_t i = 1; i <= 4; ++i) {
+    line.push(1000 * i, src, first, plain(100 * i));
+    line.back(1000 * i + 1);
+    line.push(1000 * i + 60, out, end, plain(100 * i + i % 2 * 2 - 1, 4096)); // 1 more or less
+    line.back(1000 * i + 61);
+  }
+  const Report report = line.report();
+  ASSERT_TRUE(report.elements[1].residence);
+  EXPECT_EQ(report.elements[1].residence->count, 4U);
+  EXPECT_EQ(report.elements[1].residence->max, 60U);
+  EXPECT_EQ(report.elements[1].appeared, 0U);
+}
+
 TEST(LatencyAccounting, AnAggregatorWithOtherTimestampsIsNotGuessed) {
   Synthetic line;
   Pad& src = line.source("camera");
