@@ -5,14 +5,6 @@
 
 # One end listens; the other tries again until it is there. Ports outside the ephemeral range.
 first_port=$((20000 + $$ % 9000 + RANDOM % 1000))
-connect() {
-  local attempt
-  for attempt in $(seq 1 100); do
-    "$@" && return 0
-    sleep 0.1
-  done
-  return 1
-}
 quiet() { LD_PRELOAD=${SIMAAI_PRELOAD:-} timeout 120 gst-launch-1.0 -q "$@" >>log.txt 2>&1; }
 
 # there_and_back PORT SHAPE TILE STRIDES
@@ -25,12 +17,12 @@ there_and_back() {
     ! simaainpysink location=back.npy &
   receiver=$!
   # The relay keeps the matrix column by column and sends it on.
-  connect quiet tcpserversrc host=127.0.0.1 port=$((port + 1)) ! simaaitgmxdec \
+  retry quiet tcpserversrc host=127.0.0.1 port=$((port + 1)) ! simaaitgmxdec \
     ! "$tensor,layout=strided,strides=<$3>" ! tee name=t \
     ! queue ! simaaitgmxenc ! tee name=u ! queue ! tcpclientsink host=127.0.0.1 port=$port \
     t. ! queue ! simaainpysink location=moved.npy u. ! queue ! filesink location=relayed.tgmx &
   relay=$!
-  connect quiet simaainpysrc location=in.npy ! simaaitess "tile-shape=<$2>" ! simaaitgmxenc ! tee name=t \
+  retry quiet simaainpysrc location=in.npy ! simaaitess "tile-shape=<$2>" ! simaaitgmxenc ! tee name=t \
     ! queue ! tcpclientsink host=127.0.0.1 port=$((port + 1)) t. ! queue ! filesink location=sent.tgmx
   wait $relay
   wait $receiver

@@ -6,15 +6,6 @@
 
 # One end listens; the other tries again until it is there. Ports outside the ephemeral range.
 port=$((30000 + $$ % 1500 + RANDOM % 1000))
-quiet() { LD_PRELOAD=${SIMAAI_PRELOAD:-} timeout 120 gst-launch-1.0 -q "$@" >>log.txt 2>&1; }
-retry() {
-  local attempt
-  for attempt in $(seq 1 100); do
-    "$@" && return 0
-    sleep 0.1
-  done
-  return 1
-}
 
 tile="tile-axes=<-1,1,2,3> tile-shape=<1,8,16,16>"
 

@@ -29,6 +29,16 @@ launch() {
   return "$status"
 }
 
+# retry COMMAND...: again until it succeeds, for ten seconds: the other end may not listen yet.
+retry() {
+  local attempt
+  for attempt in $(seq 1 100); do
+    "$@" && return 0
+    sleep 0.1
+  done
+  return 1
+}
+
 # case_ NAME FUNCTION [ARGUMENT...]: one TAP line. Each case starts in an empty folder.
 case_() {
   local name=$1 folder

@@ -104,12 +104,17 @@ KernelsByChannels same_kernel(TilePanelFn kernel) noexcept {
   return {kernel, kernel, kernel, kernel};
 }
 
+/// Kernels of a level for whole panels whose channels are not contiguous; null where it has none.
+struct GappedKernels {
+  TilePanelFn planar;
+  TilePanelFn spread;
+};
+
 /// Kernels of one source type.
 struct WriterRows {
   KernelsByChannels contiguous;
   TileRowFn gather;
-  TilePanelFn planar;
-  TilePanelFn spread;
+  GappedKernels gapped;
   TilePanelFn channels;
   TilePanelFn pad16_c1;
   TilePanelFn pad16_c3;
@@ -121,8 +126,7 @@ WriterRows writer_rows(const RowTable& rows, DType from) noexcept {
     return {{rows.f32_bf16_tiled_c1, rows.f32_bf16_tiled_c2, rows.f32_bf16_tiled_c3,
              rows.f32_bf16_tiled},
             rows.f32_bf16_gather,
-            rows.f32_bf16_planar,
-            rows.f32_bf16_spread_c4,
+            {rows.f32_bf16_planar, rows.f32_bf16_spread_c4},
             rows.f32_bf16_channels,
             rows.f32_bf16_pad16_c1,
             rows.f32_bf16_pad16_c3};
@@ -130,8 +134,7 @@ WriterRows writer_rows(const RowTable& rows, DType from) noexcept {
     return {{rows.f16_bf16_tiled_c1, rows.f16_bf16_tiled_c2, rows.f16_bf16_tiled_c3,
              rows.f16_bf16_tiled},
             rows.f16_bf16_gather,
-            rows.f16_bf16_planar,
-            rows.f16_bf16_spread_c4,
+            {rows.f16_bf16_planar, rows.f16_bf16_spread_c4},
             rows.f16_bf16_channels,
             nullptr,
             nullptr};
@@ -139,8 +142,7 @@ WriterRows writer_rows(const RowTable& rows, DType from) noexcept {
     return {{rows.bf16_bf16_tiled_c1, rows.bf16_bf16_tiled_c2, rows.bf16_bf16_tiled_c3,
              rows.bf16_bf16_tiled},
             rows.bf16_bf16_gather,
-            rows.bf16_bf16_planar,
-            rows.bf16_bf16_spread_c4,
+            {rows.bf16_bf16_planar, rows.bf16_bf16_spread_c4},
             rows.bf16_bf16_channels,
             rows.bf16_bf16_pad16_c1,
             rows.bf16_bf16_pad16_c3};
@@ -149,13 +151,9 @@ WriterRows writer_rows(const RowTable& rows, DType from) noexcept {
   case DType::Int32:
     break;
   }
-  return {same_kernel(rows.i8_i8_tiled),
-          rows.i8_i8_gather,
-          rows.i8_i8_planar,
-          rows.i8_i8_spread_c4,
-          rows.i8_i8_channels,
-          nullptr,
-          nullptr};
+  return {
+      same_kernel(rows.i8_i8_tiled), rows.i8_i8_gather, {rows.i8_i8_planar, rows.i8_i8_spread_c4},
+      rows.i8_i8_channels,           nullptr,           nullptr};
 }
 
 /// The direct writer for image rows of one or three channels in one padded tile, or null.
@@ -304,6 +302,25 @@ bool writes_by_boxes(const TileState& state) noexcept {
          (group.runs > 1 || pixels >= least_pixels);
 }
 
+/// Walk and kernels for channels that are not contiguous, of which the groups are made. Without a kernel
+/// for the view its rows are taken by the row kernel, tile after tile as chosen before or along lines.
+void choose_gapped(const GappedKernels& kernels, std::int64_t scalar_bytes, TileWalkFn lines,
+                   TileWalkFn boxes, bool (*by_boxes)(const TileState&) noexcept,
+                   TileState* state) noexcept {
+  TilePanelFn kernel = nullptr;
+  if (kernels.planar != nullptr && is_planar(*state, scalar_bytes)) {
+    kernel = kernels.planar;
+    state->walk = lines;
+  } else if (kernels.spread != nullptr && is_spread_c4(*state, scalar_bytes)) {
+    kernel = kernels.spread;
+    state->walk = by_boxes(*state) ? boxes : lines;
+  } else if (is_spread(*state)) {
+    state->walk = lines;
+  }
+  for (ChannelGroup& group : state->groups)
+    group.kernel = kernel;
+}
+
 } // namespace
 
 TileState prepare_writer(const ops::PortPlan& plan, const RowTable& rows,
@@ -325,15 +342,8 @@ TileState prepare_writer(const ops::PortPlan& plan, const RowTable& rows,
     make_groups(same_kernel(choice.channels), &state);
   } else if (!linear.contiguous_channels) {
     make_groups(same_kernel(nullptr), &state);
-    if (choice.planar != nullptr && is_planar(state, linear.scalar_bytes)) {
-      make_groups(same_kernel(choice.planar), &state);
-      state.walk = writer_walks().lines;
-    } else if (choice.spread != nullptr && is_spread_c4(state, linear.scalar_bytes)) {
-      make_groups(same_kernel(choice.spread), &state);
-      state.walk = writes_by_boxes(state) ? writer_box_walk() : writer_walks().lines;
-    } else if (is_spread(state)) {
-      state.walk = writer_walks().lines;
-    }
+    choose_gapped(choice.gapped, linear.scalar_bytes, writer_walks().lines, writer_box_walk(),
+                  writes_by_boxes, &state);
   } else {
     make_groups(choice.contiguous, &state);
     if (writes_by_boxes(state))
@@ -349,20 +359,17 @@ TileState prepare_reader(const ops::PortPlan& plan, const RowTable& rows) noexce
   choose_common(plan, rows, &state);
   state.walk = linear.contiguous_channels ? reader_walks().lines : reader_walks().tiles;
   KernelsByChannels kernels = same_kernel(rows.i8_i8_untiled);
-  TilePanelFn planar = rows.i8_i8_unplanar;
-  TilePanelFn spread = rows.i8_i8_unspread_c4;
+  GappedKernels gapped{rows.i8_i8_unplanar, rows.i8_i8_unspread_c4};
   state.row_kernel = rows.i8_i8_scatter;
   if (plan.output().dtype == DType::Float32) {
     kernels = {rows.bf16_f32_untiled_c1, rows.bf16_f32_untiled_c2, rows.bf16_f32_untiled_c3,
                rows.bf16_f32_untiled};
-    planar = rows.bf16_f32_unplanar;
-    spread = rows.bf16_f32_unspread_c4;
+    gapped = {rows.bf16_f32_unplanar, rows.bf16_f32_unspread_c4};
     state.row_kernel = rows.bf16_f32_scatter;
   } else if (plan.output().dtype == DType::BFloat16) {
     kernels = {rows.bf16_bf16_untiled_c1, rows.bf16_bf16_untiled_c2, rows.bf16_bf16_untiled_c3,
                rows.bf16_bf16_untiled};
-    planar = rows.bf16_bf16_unplanar;
-    spread = rows.bf16_bf16_unspread_c4;
+    gapped = {rows.bf16_bf16_unplanar, rows.bf16_bf16_unspread_c4};
     state.row_kernel = rows.bf16_bf16_scatter;
   }
   if (!plan.empty())
@@ -371,17 +378,9 @@ TileState prepare_reader(const ops::PortPlan& plan, const RowTable& rows) noexce
     state.walk = reader_whole_walk();
   else if (linear.contiguous_channels && reads_by_boxes(state))
     state.walk = reader_box_walk();
-  if (!linear.contiguous_channels && !plan.empty()) {
-    if (planar != nullptr && is_planar(state, linear.scalar_bytes)) {
-      make_groups(same_kernel(planar), &state);
-      state.walk = reader_walks().lines;
-    } else if (spread != nullptr && is_spread_c4(state, linear.scalar_bytes)) {
-      make_groups(same_kernel(spread), &state);
-      state.walk = reads_by_boxes(state) ? reader_box_walk() : reader_walks().lines;
-    } else if (is_spread(state)) {
-      state.walk = reader_walks().lines;
-    }
-  }
+  if (!linear.contiguous_channels && !plan.empty())
+    choose_gapped(gapped, linear.scalar_bytes, reader_walks().lines, reader_box_walk(),
+                  reads_by_boxes, &state);
   return state;
 }
 

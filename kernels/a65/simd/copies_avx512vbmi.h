@@ -21,8 +21,7 @@ struct Avx512VbmiCopies {
   }
 
   static void copy_16(std::byte* dst, const std::byte* src) noexcept {
-    const auto* from = static_cast<const __m128i*>(static_cast<const void*>(src));
-    _mm_storeu_si128(static_cast<__m128i*>(static_cast<void*>(dst)), _mm_loadu_si128(from));
+    Isa::store_128(dst, Isa::load_128(src));
   }
   static void copy_32(std::byte* dst, const std::byte* src) noexcept {
     Isa::store_256(dst, Isa::load_256(src));

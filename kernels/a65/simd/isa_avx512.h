@@ -103,6 +103,14 @@ template <bool kVbmi> struct Avx512 {
     _mm256_storeu_si256(static_cast<__m256i*>(static_cast<void*>(to)), value);
   }
 
+  static __m128i load_128(const std::byte* from) noexcept {
+    return _mm_loadu_si128(static_cast<const __m128i*>(static_cast<const void*>(from)));
+  }
+
+  static void store_128(std::byte* to, __m128i value) noexcept {
+    _mm_storeu_si128(static_cast<__m128i*>(static_cast<void*>(to)), value);
+  }
+
   template <bool kStream> static void put_512(std::byte* to, __m512i value) noexcept {
     if constexpr (kStream)
       _mm512_stream_si512(static_cast<__m512i*>(static_cast<void*>(to)), value);
@@ -136,8 +144,7 @@ template <bool kVbmi> struct Avx512 {
     else if (bytes == 32)
       store_256(to, _mm512_castsi512_si256(value));
     else if (bytes == 16)
-      _mm_storeu_si128(static_cast<__m128i*>(static_cast<void*>(to)),
-                       _mm512_castsi512_si128(value));
+      store_128(to, _mm512_castsi512_si128(value));
     else
       _mm512_mask_storeu_epi8(to, first_bits(bytes), value);
   }

@@ -139,7 +139,7 @@ struct Avx512VbmiPlanar : Avx512VbmiTranspose {
       } else {
         put_each(lower, upper, [&](std::size_t lane, __m128i pixel) {
           if (is_there(row + 16 * lane))
-            put_128(to + chunk.at[row + 16 * lane], pixel);
+            Isa::store_128(to + chunk.at[row + 16 * lane], pixel);
         });
       }
     }
@@ -155,26 +155,20 @@ struct Avx512VbmiPlanar : Avx512VbmiTranspose {
     put(3, _mm256_extracti128_si256(upper, 1));
   }
 
-  static void put_128(std::byte* to, __m128i value) noexcept {
-    _mm_storeu_si128(static_cast<__m128i*>(static_cast<void*>(to)), value);
-  }
   static void put_planes(std::byte* to, std::int64_t plane_bytes, __m256i planes) noexcept {
     if (plane_bytes == 16) {
       Isa::store_256(to, planes);
     } else {
-      put_128(to, _mm256_castsi256_si128(planes));
-      put_128(to + plane_bytes, _mm256_extracti128_si256(planes, 1));
+      Isa::store_128(to, _mm256_castsi256_si128(planes));
+      Isa::store_128(to + plane_bytes, _mm256_extracti128_si256(planes, 1));
     }
   }
 
-  static __m128i load_128(const std::byte* from) noexcept {
-    return _mm_loadu_si128(static_cast<const __m128i*>(static_cast<const void*>(from)));
-  }
   static __m256i load_planes(const std::byte* from, std::int64_t plane_bytes) noexcept {
     if (plane_bytes == 16)
       return Isa::load_256(from);
-    return _mm256_inserti128_si256(_mm256_castsi128_si256(load_128(from)),
-                                   load_128(from + plane_bytes), 1);
+    return _mm256_inserti128_si256(_mm256_castsi128_si256(Isa::load_128(from)),
+                                   Isa::load_128(from + plane_bytes), 1);
   }
 
   /// The way back: rows of sixteen channels; pixels that are not there are taken from others.
@@ -190,10 +184,11 @@ struct Avx512VbmiPlanar : Avx512VbmiTranspose {
         lower = load_planes(from + chunk.at[row], plane_bytes);
         upper = load_planes(from + chunk.at[row + 16], plane_bytes);
       } else {
-        lower = _mm256_inserti128_si256(_mm256_castsi128_si256(load_128(from + chunk.at[row])),
-                                        load_128(from + chunk.at[row + 16]), 1);
-        upper = _mm256_inserti128_si256(_mm256_castsi128_si256(load_128(from + chunk.at[row + 32])),
-                                        load_128(from + chunk.at[row + 48]), 1);
+        lower = _mm256_inserti128_si256(_mm256_castsi128_si256(Isa::load_128(from + chunk.at[row])),
+                                        Isa::load_128(from + chunk.at[row + 16]), 1);
+        upper = _mm256_inserti128_si256(
+            _mm256_castsi128_si256(Isa::load_128(from + chunk.at[row + 32])),
+            Isa::load_128(from + chunk.at[row + 48]), 1);
       }
       rows.of[row] = _mm512_inserti64x4(_mm512_castsi256_si512(lower), upper, 1);
     }
@@ -271,7 +266,7 @@ struct Avx512VbmiPlanar : Avx512VbmiTranspose {
     } else {
       put_each(lower, upper, [&](std::size_t i, __m128i pixel) {
         if (is_there(i))
-          put_128(to + chunk.at[number(i)], pixel);
+          Isa::store_128(to + chunk.at[number(i)], pixel);
       });
     }
   }

@@ -55,10 +55,8 @@ struct Avx512VbmiWideReaders {
   }
   /// As 16 low and 16 high bytes in the lower half.
   static __m512i load_16(const std::byte* src, std::int64_t stored) noexcept {
-    const auto* low = static_cast<const __m128i*>(static_cast<const void*>(src));
-    const auto* high = static_cast<const __m128i*>(static_cast<const void*>(src + stored));
     return _mm512_castsi256_si512(_mm256_inserti128_si256(
-        _mm256_castsi128_si256(_mm_loadu_si128(low)), _mm_loadu_si128(high), 1));
+        _mm256_castsi128_si256(Isa::load_128(src)), Isa::load_128(src + stored), 1));
   }
 
   // Wide: groups of 32 channels, then one or two that end with the last channel.

@@ -64,7 +64,7 @@ struct Avx512VbmiSpread {
 
   static void put_128(std::byte* dst, std::int64_t bytes, __m128i value) noexcept {
     if (bytes == 16)
-      _mm_storeu_si128(static_cast<__m128i*>(static_cast<void*>(dst)), value);
+      Isa::store_128(dst, value);
     else
       _mm_mask_storeu_epi8(dst, static_cast<__mmask16>(Isa::first_bits(bytes)), value);
   }

@@ -62,10 +62,6 @@ struct Avx512VbmiWideWriters {
     Isa::store_256(high, _mm512_extracti64x4_epi64(planes, 1));
   }
 
-  static void put_128(std::byte* to, __m128i value) noexcept {
-    _mm_storeu_si128(static_cast<__m128i*>(static_cast<void*>(to)), value);
-  }
-
   // Loads: up to a vector of values, as BFloat16 in the upper two bytes of each.
 
   static __m512i load(F32& type, const std::byte* src, std::uint64_t values) noexcept {
@@ -291,8 +287,8 @@ struct Avx512VbmiWideWriters {
       put_halves(to, to + stored, place_some(type, from, index, kUpperValues, run.rest_values));
     } else if constexpr (kRest == Rest::Half) {
       const __m512i planes = _mm512_permutexvar_epi8(index, load(type, from, run.rest_values));
-      put_128(to, _mm512_castsi512_si128(planes));
-      put_128(to + stored, _mm512_extracti32x4_epi32(planes, 2));
+      Isa::store_128(to, _mm512_castsi512_si128(planes));
+      Isa::store_128(to + stored, _mm512_extracti32x4_epi32(planes, 2));
     }
   }
 
