@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Marks what libgstsimaaitensor-1.0 exports to the plug-ins and tests; everything else is hidden.
+// Marks what the library behind the plug-ins exports to them, to libgstsimaaitensor-1.0 and to tests; everything else is hidden.
 #pragma once
 
 #define SIMAAI_GST_API __attribute__((visibility("default")))

@@ -175,6 +175,47 @@ def check_symbols(tree):
         raise Failure("inner functions are exported:\n" + "\n".join(inner))
 
 
+def tensor_flags(tree, packages):
+    """pkg-config's flags for packages of ours that need GStreamer, which is outside the tree."""
+    searched = run(["pkg-config", "--variable=pc_path", "pkg-config"]).strip()
+    environment = dict(tree.environment(), PKG_CONFIG_LIBDIR=f"{tree.libdir / 'pkgconfig'}:{searched}",
+                       PKG_CONFIG_SYSROOT_DIR=str(tree.root))
+    flags = run(["pkg-config", "--cflags", "--libs", *packages], env=environment).split()
+    outside = re.compile(rf"^(-[IL]){re.escape(str(tree.root))}(/.*)$")
+    found = [(flag, outside.match(flag)) for flag in flags]
+    return [match.group(1) + match.group(2) if match and not pathlib.Path(flag[2:]).exists() else flag
+            for flag, match in found]
+
+
+def check_tensor_library(tree, work):
+    """A program in C and the example applications build against the tree by pkg-config, and run with its plug-ins."""
+    sources = tree.source / "gst-plugins/examples"
+    programs = {"tensor_library": (tree.source / "tests/package/tensor_library.c", ["gstsimaaitensor-1.0"]),
+                "camera": (sources / "camera.cpp", ["gstsimaaitensor-1.0", "gstreamer-app-1.0"]),
+                "kernels_only": (sources / "kernels_only.cpp", ["simaai-runtime"])}
+    for name, (source, packages) in programs.items():
+        language = ["-x", "c", "-std=c11", "-Wall", "-Wextra", "-Werror"] if source.suffix == ".c" else ["-std=c++20", "-pthread"]
+        run([tree.compiler, *tree.flags, *language, source, "-x", "none", "-o", work / name, *tensor_flags(tree, packages)])
+    environment = dict(tree.environment(), GST_PLUGIN_PATH=str(tree.libdir / "gstreamer-1.0"),
+                       GST_REGISTRY=str(work / "registry"), GI_TYPELIB_PATH=str(tree.libdir / "girepository-1.0"))
+    if run([work / "tensor_library"], env=environment) != "bfloat16 <1,640,640,3>: 13107200 bytes at 16\n":
+        raise Failure("the program in C printed something else")
+    pictures, values = work / "pictures.rgb", {}
+    pictures.write_bytes(b"".join(bytes(i * 7 % 256 for i in range(16 * 12 * 3)) for _ in range(2)))
+    with open(pictures, "rb") as picture, open(work / "alone.f32", "wb") as result:
+        subprocess.run([work / "kernels_only", "16x12"], stdin=picture, stdout=result, env=environment, check=True)
+    if (work / "alone.f32").stat().st_size != 2 * 16 * 12 * 3 * 4:
+        raise Failure("kernels_only wrote something else")
+    commands = {"camera": [work / "camera"]}
+    if (tree.libdir / "girepository-1.0/GstSimaai-1.0.typelib").exists() and not tree.flags:
+        commands["camera.py"] = ["/usr/bin/python3", sources / "camera.py"]
+    for name, command in commands.items():
+        run([*command, "--frames", "3", "--size", "32x24", "--raw", work / f"{name}.f32"], env=environment)
+        values[name] = (work / f"{name}.f32").read_bytes()
+    if len(values["camera"]) != 3 * 32 * 24 * 3 * 4 or len(set(values.values())) != 1:
+        raise Failure("the camera applications disagree")
+
+
 def test_destdir(arguments, work):
     stage = work / "stage"
     run(["meson", "install", "-C", arguments.build, "--no-rebuild", "--quiet", "--destdir", stage])
@@ -186,6 +227,8 @@ def test_destdir(arguments, work):
     check_pkg_config(tree, work)
     if (tree.libdir / "libsimaai-kernels.so").exists():
         check_symbols(tree)
+    if (tree.libdir / "libgstsimaaitensor-1.0.so").exists() and not arguments.sysroot:
+        check_tensor_library(tree, work)
 
 
 def test_variant(arguments, work):

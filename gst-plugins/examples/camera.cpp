@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// A camera application in C++: camera -> tiles -> application -> tiles -> values, without a copy of the application's own.
+//
+//   camera [--camera /dev/video0] [--frames N] [--size 640x480] [--ev74 URI] [--raw FILE]
+//
+// Without --camera pictures come from videotestsrc. --ev74 converts on that device, such as unix:/run/ev74 or model:, and not on the
+// host CPU. --raw writes the results, row after row of float32. What the application does to the tiles stands where a job
+// of an accelerator would: it turns each picture into its negative.
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gst/app/gstappsink.h>
+#include <gst/app/gstappsrc.h>
+#include <gst/simaai/tensor.h>
+
+namespace {
+
+struct Options {
+  std::string camera;
+  std::string size = "640x480";
+  std::string ev74;
+  std::string raw;
+  int frames = 100;
+};
+
+/// Unreferences GStreamer objects and mini objects at the end of a scope.
+template <class T> struct Unref {
+  void operator()(T* object) const noexcept { gst_object_unref(object); }
+};
+template <> struct Unref<GstSample> {
+  void operator()(GstSample* sample) const noexcept { gst_sample_unref(sample); }
+};
+template <> struct Unref<GstCaps> {
+  void operator()(GstCaps* caps) const noexcept { gst_caps_unref(caps); }
+};
+template <> struct Unref<GstMessage> {
+  void operator()(GstMessage* message) const noexcept { gst_message_unref(message); }
+};
+template <> struct Unref<GstSimaaiTensorSet> {
+  void operator()(GstSimaaiTensorSet* set) const noexcept { gst_simaai_tensor_set_free(set); }
+};
+template <class T> using Ptr = std::unique_ptr<T, Unref<T>>;
+
+[[noreturn]] void stop(const std::string& why) {
+  std::fprintf(stderr, "camera: %s\n", why.c_str());
+  std::quick_exit(1); // other threads may still run
+}
+
+/// Takes the message out of `error`, which is set.
+[[noreturn]] void stop(GError* error) {
+  const std::string why = error->message;
+  g_error_free(error);
+  stop(why);
+}
+
+/// When each frame left the camera, and how long it took to its result.
+class Latency {
+public:
+  void begin(GstClockTime pts) {
+    const std::lock_guard lock(mutex_);
+    begun_[pts] = g_get_monotonic_time();
+  }
+  void end(GstClockTime pts) {
+    const std::lock_guard lock(mutex_);
+    const auto found = begun_.find(pts);
+    if (found == begun_.end())
+      return;
+    micros_.push_back(g_get_monotonic_time() - found->second);
+    begun_.erase(found);
+  }
+  void print() {
+    const std::lock_guard lock(mutex_);
+    if (micros_.empty())
+      stop("no frame arrived");
+    std::sort(micros_.begin(), micros_.end());
+    const auto at = [this](std::size_t percent) {
+      return static_cast<double>(micros_[(micros_.size() - 1) * percent / 100]) / 1000;
+    };
+    std::printf("%zu frames, latency p50 %.2f ms, p95 %.2f ms, max %.2f ms\n", micros_.size(),
+                at(50), at(95), at(100));
+  }
+
+private:
+  std::mutex mutex_; ///< the camera and the results have threads of their own
+  std::map<GstClockTime, gint64> begun_;
+  std::vector<gint64> micros_;
+};
+
+GstPadProbeReturn on_picture(GstPad* /*pad*/, GstPadProbeInfo* info, gpointer latency) {
+  static_cast<Latency*>(latency)->begin(GST_BUFFER_PTS(GST_PAD_PROBE_INFO_BUFFER(info)));
+  return GST_PAD_PROBE_OK;
+}
+
+/// What happens to results: their latency is noted, and they go to a file.
+struct Results {
+  Latency* latency;
+  std::FILE* raw;
+};
+
+GstFlowReturn on_result(GstAppSink* sink, gpointer data) {
+  const auto& results = *static_cast<Results*>(data);
+  const Ptr<GstSample> sample(gst_app_sink_pull_sample(sink));
+  if (sample == nullptr)
+    return GST_FLOW_EOS;
+  GstBuffer* buffer = gst_sample_get_buffer(sample.get());
+  results.latency->end(GST_BUFFER_PTS(buffer));
+  if (results.raw == nullptr)
+    return GST_FLOW_OK;
+  GError* error = nullptr;
+  const Ptr<GstSimaaiTensorSet> set(
+      gst_simaai_tensor_set_new_from_caps(gst_sample_get_caps(sample.get()), &error));
+  GstSimaaiTensorMap values;
+  if (set == nullptr ||
+      !gst_simaai_tensor_set_map(set.get(), buffer, 0, GST_MAP_READ, &values, &error))
+    stop(error);
+  const bool written = std::fwrite(values.data, 1, values.size, results.raw) == values.size;
+  gst_simaai_tensor_map_unmap(&values);
+  return written ? GST_FLOW_OK : GST_FLOW_ERROR;
+}
+
+/// Answers tiles with tiles, in buffers of a pool of its own.
+class Application {
+public:
+  explicit Application(GstCaps* caps) {
+    GError* error = nullptr;
+    set_.reset(gst_simaai_tensor_set_new_from_caps(caps, &error));
+    if (set_ == nullptr)
+      stop(error);
+    allocator_.reset(gst_simaai_allocator_get_shared());
+    pool_.reset(gst_simaai_pool_new(caps, allocator_.get(), 2, 8, &error));
+    if (pool_ == nullptr)
+      stop(error);
+    gst_buffer_pool_set_active(pool_.get(), TRUE);
+    read_channels();
+  }
+  ~Application() { gst_buffer_pool_set_active(pool_.get(), FALSE); }
+  Application(const Application&) = delete;
+  Application& operator=(const Application&) = delete;
+
+  /// A driver would be given the descriptors of both buffers here.
+  GstBuffer* answer(GstBuffer* tiles) {
+    GstBuffer* out = nullptr;
+    if (gst_buffer_pool_acquire_buffer(pool_.get(), &out, nullptr) != GST_FLOW_OK)
+      stop("no memory");
+    gst_buffer_copy_into(out, tiles, GST_BUFFER_COPY_TIMESTAMPS, 0, static_cast<gsize>(-1));
+    GError* error = nullptr;
+    GstSimaaiTensorMap from;
+    GstSimaaiTensorMap to;
+    if (!gst_simaai_tensor_set_map(set_.get(), tiles, 0, GST_MAP_READ, &from, &error) ||
+        !gst_simaai_tensor_set_map(set_.get(), out, 0, GST_MAP_WRITE, &to, &error))
+      stop(error);
+    negate(from, to);
+    gst_simaai_tensor_map_unmap(&to);
+    gst_simaai_tensor_map_unmap(&from);
+    return out;
+  }
+
+  void print() {
+    std::printf("memory: %s, %" G_GUINT64_FORMAT " buffers\n",
+                gst_simaai_allocator_get_source(allocator_.get()),
+                gst_simaai_pool_get_allocations(pool_.get()));
+  }
+
+private:
+  void read_channels() {
+    GstSimaaiTensorInfo* info = gst_simaai_tensor_set_get_tensor(set_.get(), 0);
+    gsize rank = 0;
+    const gint* shape = gst_simaai_tensor_info_get_shape(info, &rank);
+    if (rank == 0 || shape[rank - 1] > 16 ||
+        gst_simaai_tensor_info_get_channel_storage(info) != GST_SIMAAI_CHANNEL_STORAGE_PAD16)
+      stop("expected tiles of up to 16 channels, stored as 16");
+    channels_ = static_cast<std::size_t>(shape[rank - 1]);
+    gst_simaai_tensor_info_free(info);
+  }
+
+  /// With 16 channels stored a pixel is 32 bytes: the low bytes of all channels, then the high ones with the signs.
+  void negate(const GstSimaaiTensorMap& from, const GstSimaaiTensorMap& to) const {
+    std::memcpy(to.data, from.data, from.size);
+    for (gsize pixel = 0; pixel + 32 <= to.size; pixel += 32)
+      for (std::size_t channel = 0; channel < channels_; ++channel)
+        to.data[pixel + 16 + channel] ^= 0x80;
+  }
+
+  Ptr<GstSimaaiTensorSet> set_;
+  Ptr<GstAllocator> allocator_;
+  Ptr<GstBufferPool> pool_;
+  std::size_t channels_ = 0;
+};
+
+std::string pipeline_text(const Options& options) {
+  const auto cross = options.size.find('x');
+  if (cross == std::string::npos)
+    stop("--size: expected WIDTHxHEIGHT");
+  const std::string source = options.camera.empty()
+                                 ? "videotestsrc name=camera"
+                                 : "v4l2src name=camera io-mode=dmabuf device=" + options.camera;
+  const std::string backend =
+      options.ev74.empty() ? "" : " backend=ev74 device=\"" + options.ev74 + "\"";
+  // A sink that the application feeds has nothing to wait for before PLAYING: async=false.
+  return source + " num-buffers=" + std::to_string(options.frames) +
+         " ! video/x-raw,format=RGB,width=" + options.size.substr(0, cross) +
+         ",height=" + options.size.substr(cross + 1) +
+         " ! simaaivideototensor mean=<127.5> scale=<0.0078125>"
+         " ! application/vnd.simaai.tensor,dtype=float32"
+         " ! simaaicasttess channel-storage=pad16" +
+         backend +
+         " ! appsink name=tiles sync=false max-buffers=4"
+         "  appsrc name=answers format=time block=true max-buffers=4 max-bytes=0"
+         " ! simaaidetesscast" +
+         backend + " ! appsink name=results sync=false async=false";
+}
+
+Options parse(int argc, char** argv) {
+  Options options;
+  for (int i = 1; i < argc; ++i) {
+    const std::string name = argv[i];
+    if (++i == argc)
+      stop(name + ": expected a value");
+    if (name == "--camera")
+      options.camera = argv[i];
+    else if (name == "--size")
+      options.size = argv[i];
+    else if (name == "--ev74")
+      options.ev74 = argv[i];
+    else if (name == "--raw")
+      options.raw = argv[i];
+    else if (name == "--frames")
+      options.frames = std::max(1, std::atoi(argv[i]));
+    else
+      stop(name + ": unknown option");
+  }
+  return options;
+}
+
+/// Hands tiles to the application until there are no more.
+void pass_tiles(GstElement* pipeline) {
+  const Ptr<GstElement> tiles(gst_bin_get_by_name(GST_BIN(pipeline), "tiles"));
+  const Ptr<GstElement> answers(gst_bin_get_by_name(GST_BIN(pipeline), "answers"));
+  std::unique_ptr<Application> application;
+  while (GstSample* pulled = gst_app_sink_pull_sample(GST_APP_SINK(tiles.get()))) {
+    const Ptr<GstSample> sample(pulled);
+    if (application == nullptr) {
+      application = std::make_unique<Application>(gst_sample_get_caps(pulled));
+      gst_app_src_set_caps(GST_APP_SRC(answers.get()), gst_sample_get_caps(pulled));
+    }
+    GstBuffer* out = application->answer(gst_sample_get_buffer(pulled));
+    if (gst_app_src_push_buffer(GST_APP_SRC(answers.get()), out) != GST_FLOW_OK)
+      break;
+  }
+  gst_app_src_end_of_stream(GST_APP_SRC(answers.get()));
+  if (application != nullptr)
+    application->print();
+}
+
+/// Empty at the end of the stream, else what went wrong.
+std::string wait_for_end(GstElement* pipeline) {
+  const Ptr<GstBus> bus(gst_element_get_bus(pipeline));
+  const Ptr<GstMessage> message(
+      gst_bus_timed_pop_filtered(bus.get(), GST_CLOCK_TIME_NONE,
+                                 static_cast<GstMessageType>(GST_MESSAGE_EOS | GST_MESSAGE_ERROR)));
+  if (GST_MESSAGE_TYPE(message.get()) == GST_MESSAGE_EOS)
+    return {};
+  GError* error = nullptr;
+  gst_message_parse_error(message.get(), &error, nullptr);
+  std::string failure = error->message;
+  g_error_free(error);
+  return failure;
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+  gst_init(&argc, &argv);
+  const Options options = parse(argc, argv);
+  GError* error = nullptr;
+  const Ptr<GstElement> pipeline(gst_parse_launch(pipeline_text(options).c_str(), &error));
+  if (error != nullptr)
+    stop(error);
+
+  Latency latency;
+  const Ptr<GstElement> camera(gst_bin_get_by_name(GST_BIN(pipeline.get()), "camera"));
+  const Ptr<GstPad> pictures(gst_element_get_static_pad(camera.get(), "src"));
+  gst_pad_add_probe(pictures.get(), GST_PAD_PROBE_TYPE_BUFFER, on_picture, &latency, nullptr);
+  Results results{&latency, options.raw.empty() ? nullptr : std::fopen(options.raw.c_str(), "wb")};
+  if (results.raw == nullptr && !options.raw.empty())
+    stop(options.raw + ": cannot be written");
+  const Ptr<GstElement> sink(gst_bin_get_by_name(GST_BIN(pipeline.get()), "results"));
+  GstAppSinkCallbacks callbacks{};
+  callbacks.new_sample = on_result;
+  gst_app_sink_set_callbacks(GST_APP_SINK(sink.get()), &callbacks, &results, nullptr);
+
+  // The application waits for tiles, buffers and room on a thread of its own, and never on one of the pipeline, which could not
+  // be stopped then. Stopping ends each of these waits.
+  gst_element_set_state(pipeline.get(), GST_STATE_PLAYING);
+  std::thread application(pass_tiles, pipeline.get());
+  std::string failure = wait_for_end(pipeline.get());
+  gst_element_set_state(pipeline.get(), GST_STATE_NULL);
+  application.join();
+  if (results.raw != nullptr && std::fclose(results.raw) != 0)
+    failure = options.raw + ": cannot be written";
+  if (!failure.empty())
+    stop(failure);
+  latency.print();
+  return 0;
+}

@@ -1,0 +1,182 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The camera application in Python: camera -> tiles -> application -> tiles -> values.
+
+camera.py [--camera /dev/video0] [--frames N] [--size 640x480] [--ev74 URI] [--raw FILE]
+
+Options and results are those of camera.cpp. Needs python3-gst-1.0 and the typelib of libgstsimaaitensor-1.0.
+"""
+import argparse
+import contextlib
+import sys
+import threading
+import time
+
+import gi
+
+gi.require_version("Gst", "1.0")
+gi.require_version("GstApp", "1.0")
+gi.require_version("GstSimaai", "1.0")
+from gi.repository import GLib, Gst, GstApp, GstSimaai  # noqa: E402, F401 (GstApp: methods of appsink and appsrc)
+
+NEGATE = bytes(byte ^ 0x80 for byte in range(256))
+
+
+class Failure(Exception):
+    pass
+
+
+@contextlib.contextmanager
+def mapped(tensors, buffer, flags):
+    """The bytes of the first tensor of a buffer, in place."""
+    memory, offset, size = tensors.get_memory(buffer, 0)
+    access = memory.map(flags)
+    view = memoryview(access.data)[offset:offset + size]
+    try:
+        yield view
+    finally:
+        view.release()
+        memory.unmap(access)
+
+
+class Latency:
+    """When each frame left the camera, and how long it took to its result."""
+
+    def __init__(self):
+        self.begun = {}
+        self.seconds = []
+
+    def begin(self, _pad, info):
+        self.begun[info.get_buffer().pts] = time.monotonic()
+        return Gst.PadProbeReturn.OK
+
+    def end(self, pts):
+        begun = self.begun.pop(pts, None)
+        if begun is not None:
+            self.seconds.append(time.monotonic() - begun)
+
+    def __str__(self):
+        if not self.seconds:
+            raise Failure("no frame arrived")
+        ordered = sorted(self.seconds)
+        p50, p95, most = (1000 * ordered[(len(ordered) - 1) * percent // 100] for percent in (50, 95, 100))
+        return f"{len(ordered)} frames, latency p50 {p50:.2f} ms, p95 {p95:.2f} ms, max {most:.2f} ms"
+
+
+class Application:
+    """Answers tiles with tiles, in buffers of a pool of its own: each picture becomes its negative."""
+
+    def __init__(self, caps):
+        self.tensors = GstSimaai.TensorSet.new_from_caps(caps)
+        info = self.tensors.get_tensor(0)
+        self.channels = info.get_shape()[-1]
+        if self.channels > 16 or info.get_channel_storage() != GstSimaai.ChannelStorage.PAD16:
+            raise Failure("expected tiles of up to 16 channels, stored as 16")
+        self.allocator = GstSimaai.allocator_get_shared()
+        self.pool = GstSimaai.pool_new(caps, self.allocator, 2, 0)
+        self.pool.set_active(True)
+
+    def answer(self, tiles):
+        """A driver would be given the descriptors of both buffers here."""
+        flow, out = self.pool.acquire_buffer(None)
+        if flow != Gst.FlowReturn.OK:
+            raise Failure("no memory")
+        out.pts, out.dts, out.duration = tiles.pts, tiles.dts, tiles.duration
+        with mapped(self.tensors, tiles, Gst.MapFlags.READ) as source, \
+                mapped(self.tensors, out, Gst.MapFlags.WRITE) as target:
+            target[:] = source
+            # With 16 channels stored a pixel is 32 bytes: the low bytes of all channels, then the high ones with the signs.
+            for channel in range(16, 16 + self.channels):
+                target[channel::32] = source[channel::32].tobytes().translate(NEGATE)
+        return out
+
+    def close(self):
+        source = GstSimaai.allocator_get_source(self.allocator)
+        print(f"memory: {source}, {GstSimaai.pool_get_allocations(self.pool)} buffers")
+        self.pool.set_active(False)
+
+
+def pass_tiles(pipeline, failures):
+    """Hands tiles to the application until there are no more."""
+    tiles, answers = pipeline.get_by_name("tiles"), pipeline.get_by_name("answers")
+    application = None
+    try:
+        while (sample := tiles.pull_sample()) is not None:
+            if application is None:
+                application = Application(sample.get_caps())
+                answers.set_caps(sample.get_caps())
+            if answers.push_buffer(application.answer(sample.get_buffer())) != Gst.FlowReturn.OK:
+                break
+        if application is not None:
+            application.close()
+    except (Failure, GLib.Error) as failure:
+        failures.append(str(failure))
+    answers.end_of_stream()
+
+
+def on_result(sink, latency, raw):
+    sample = sink.pull_sample()
+    if sample is None:
+        return Gst.FlowReturn.EOS
+    latency.end(sample.get_buffer().pts)
+    if raw is not None:
+        tensors = GstSimaai.TensorSet.new_from_caps(sample.get_caps())
+        with mapped(tensors, sample.get_buffer(), Gst.MapFlags.READ) as values:
+            raw.write(values)
+    return Gst.FlowReturn.OK
+
+
+def pipeline_text(options):
+    width, height = options.size.split("x")
+    source = f"v4l2src name=camera io-mode=dmabuf device={options.camera}" if options.camera else "videotestsrc name=camera"
+    backend = f' backend=ev74 device="{options.ev74}"' if options.ev74 else ""
+    # A sink that the application feeds has nothing to wait for before PLAYING: async=false.
+    return (f"{source} num-buffers={options.frames} ! video/x-raw,format=RGB,width={width},height={height}"
+            " ! simaaivideototensor mean=<127.5> scale=<0.0078125> ! application/vnd.simaai.tensor,dtype=float32"
+            f" ! simaaicasttess channel-storage=pad16{backend} ! appsink name=tiles sync=false max-buffers=4"
+            "  appsrc name=answers format=time block=true max-buffers=4 max-bytes=0"
+            f" ! simaaidetesscast{backend} ! appsink name=results sync=false async=false emit-signals=true")
+
+
+def run(options, raw):
+    pipeline = Gst.parse_launch(pipeline_text(options))
+    latency = Latency()
+    pipeline.get_by_name("camera").get_static_pad("src").add_probe(Gst.PadProbeType.BUFFER, latency.begin)
+    pipeline.get_by_name("results").connect("new-sample", on_result, latency, raw)
+    # The application waits on a thread of its own, and never on one of the pipeline, which could not be stopped then.
+    failures = []
+    pipeline.set_state(Gst.State.PLAYING)
+    application = threading.Thread(target=pass_tiles, args=(pipeline, failures))
+    application.start()
+    message = pipeline.get_bus().timed_pop_filtered(Gst.CLOCK_TIME_NONE, Gst.MessageType.EOS | Gst.MessageType.ERROR)
+    pipeline.set_state(Gst.State.NULL)
+    application.join()
+    if message.type == Gst.MessageType.ERROR:
+        failures.append(message.parse_error()[0].message)
+    if failures:
+        raise Failure(failures[0])
+    print(latency)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--camera", help="video device; without it a test picture")
+    parser.add_argument("--frames", type=int, default=100)
+    parser.add_argument("--size", default="640x480")
+    parser.add_argument("--ev74", help="convert on this device, such as model:")
+    parser.add_argument("--raw", type=argparse.FileType("wb"), help="where to write the results, rows of float32")
+    options = parser.parse_args()
+    Gst.init(None)
+    try:
+        run(options, options.raw)
+    except (Failure, GLib.Error) as failure:
+        print(f"camera.py: {failure}", file=sys.stderr)
+        return 1
+    finally:
+        if options.raw is not None:
+            options.raw.close()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The example applications as programs: what they write is, bit for bit, what the oracle makes of the same pictures.
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <gst/video/video.h>
+
+#include "common/gst_ptr.h"
+#include "oracle/numerics.h"
+
+namespace simaai::test {
+namespace {
+
+using gst::GstPtr;
+using Floats = std::vector<std::uint32_t>;
+
+/// A file that is gone at the end of the test.
+class TemporaryFile {
+public:
+  TemporaryFile() {
+    const char* folder = std::getenv("TMPDIR");
+    name_ = std::string(folder != nullptr ? folder : "/tmp") + "/simaai-example-XXXXXX";
+    ::close(::mkstemp(name_.data()));
+  }
+  ~TemporaryFile() { ::unlink(name_.c_str()); }
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+  [[nodiscard]] const std::string& name() const { return name_; }
+  [[nodiscard]] std::vector<char> content() const {
+    std::ifstream file(name_, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  }
+
+private:
+  std::string name_;
+};
+
+struct Size {
+  int width;
+  int height;
+  [[nodiscard]] std::string text() const {
+    return std::to_string(width) + "x" + std::to_string(height);
+  }
+};
+
+constexpr int kFrames = 6;
+/// Rows of the second one are padded in GStreamer: 303 bytes in 304. Its last tiles are cut both ways.
+constexpr std::array<Size, 2> kSizes{{{96, 48}, {101, 37}}};
+
+/// Pictures as videotestsrc makes them, without padding between rows.
+std::vector<std::uint8_t> pictures(Size size) {
+  GError* error = nullptr;
+  const GstPtr<GstElement> pipeline(gst_parse_launch(
+      ("videotestsrc num-buffers=" + std::to_string(kFrames) +
+       " ! video/x-raw,format=RGB,width=" + std::to_string(size.width) +
+       ",height=" + std::to_string(size.height) + " ! fakesink name=end signal-handoffs=true")
+          .c_str(),
+      &error));
+  EXPECT_EQ(error, nullptr);
+  struct Taken {
+    Size size;
+    std::vector<std::uint8_t> pixels;
+  } taken{size, {}};
+  const GstPtr<GstElement> end(gst_bin_get_by_name(GST_BIN(pipeline.get()), "end"));
+  const auto take = +[](GstElement*, GstBuffer* buffer, GstPad* pad, Taken* into) {
+    const GstPtr<GstCaps> caps(gst_pad_get_current_caps(pad));
+    GstVideoInfo info;
+    GstVideoFrame frame;
+    ASSERT_TRUE(gst_video_info_from_caps(&info, caps.get()));
+    ASSERT_TRUE(gst_video_frame_map(&frame, &info, buffer, GST_MAP_READ));
+    for (int row = 0; row < into->size.height; ++row) {
+      const auto* begin = static_cast<const std::uint8_t*>(GST_VIDEO_FRAME_PLANE_DATA(&frame, 0)) +
+                          std::ptrdiff_t{row} * GST_VIDEO_FRAME_PLANE_STRIDE(&frame, 0);
+      into->pixels.insert(into->pixels.end(), begin, begin + std::ptrdiff_t{into->size.width} * 3);
+    }
+    gst_video_frame_unmap(&frame);
+  };
+  g_signal_connect(end.get(), "handoff", G_CALLBACK(take), &taken);
+  gst_element_set_state(pipeline.get(), GST_STATE_PLAYING);
+  const GstPtr<GstBus> bus(gst_element_get_bus(pipeline.get()));
+  const GstPtr<GstMessage> message(
+      gst_bus_timed_pop_filtered(bus.get(), 60 * GST_SECOND, GST_MESSAGE_EOS));
+  EXPECT_NE(message, nullptr);
+  gst_element_set_state(pipeline.get(), GST_STATE_NULL);
+  EXPECT_EQ(taken.pixels.size(), static_cast<std::size_t>(size.width * size.height * 3 * kFrames));
+  return taken.pixels;
+}
+
+/// Normalised, rounded to BFloat16, with the other sign.
+Floats expected_of(const std::vector<std::uint8_t>& pixels) {
+  Floats expected;
+  for (const std::uint8_t pixel : pixels) {
+    const float value = (static_cast<float>(pixel) - 127.5F) * 0.0078125F;
+    const auto bits = oracle::float32_to_bfloat16(std::bit_cast<std::uint32_t>(value));
+    expected.push_back(oracle::bfloat16_to_float32(static_cast<std::uint16_t>(bits ^ 0x8000U)));
+  }
+  return expected;
+}
+
+/// What a program printed, on both streams, and its exit status.
+struct Outcome {
+  int status = -1;
+  std::string text;
+};
+
+Outcome run(const std::string& command) {
+  Outcome outcome;
+  std::FILE* output = ::popen((command + " 2>&1").c_str(), "r");
+  if (output == nullptr)
+    return outcome;
+  std::array<char, 512> part{};
+  while (std::fgets(part.data(), part.size(), output) != nullptr)
+    outcome.text += part.data();
+  const int ended = ::pclose(output);
+  outcome.status = WIFEXITED(ended) ? WEXITSTATUS(ended) : -1;
+  return outcome;
+}
+
+void expect_values(const TemporaryFile& file, const Floats& expected, const std::string& what) {
+  const auto found = file.content();
+  ASSERT_EQ(found.size(), expected.size() * sizeof(std::uint32_t)) << what;
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    std::uint32_t bits = 0;
+    std::memcpy(&bits, found.data() + i * sizeof bits, sizeof bits);
+    ASSERT_EQ(bits, expected[i]) << what << ", element " << i;
+  }
+}
+
+/// A camera application: its values, and that it prints what it saw.
+void check_camera(const std::string& program) {
+  for (const Size size : kSizes) {
+    const Floats expected = expected_of(pictures(size));
+    for (const char* backend : {"", " --ev74 model:workers=2"}) {
+      const TemporaryFile values;
+      const std::string command = program + " --size " + size.text() + " --frames " +
+                                  std::to_string(kFrames) + " --raw " + values.name() + backend;
+      const Outcome outcome = run(command);
+      ASSERT_EQ(outcome.status, 0) << command << "\n" << outcome.text;
+      EXPECT_NE(outcome.text.find("6 frames, latency p50 "), std::string::npos) << outcome.text;
+      EXPECT_NE(outcome.text.find("memory: "), std::string::npos) << outcome.text;
+      expect_values(values, expected, command);
+    }
+  }
+  // What goes wrong ends the program with the reason, whichever half of the pipeline it is in.
+  const Outcome no_camera = run(program + " --camera /dev/simaai-no-camera");
+  EXPECT_EQ(no_camera.status, 1);
+  EXPECT_NE(no_camera.text.find("simaai-no-camera"), std::string::npos) << no_camera.text;
+  const Outcome no_device = run(program + " --ev74 unix:/simaai-no-server");
+  EXPECT_EQ(no_device.status, 1);
+  EXPECT_NE(no_device.text.find("simaai-no-server"), std::string::npos) << no_device.text;
+}
+
+TEST(Examples, TheCameraInCxx) { check_camera(SIMAAI_EXAMPLE_CAMERA); }
+
+TEST(Examples, TheCameraInPython) {
+  if (std::getenv("SIMAAI_WHY_NO_INTROSPECTION") != nullptr)
+    GTEST_SKIP() << std::getenv("SIMAAI_WHY_NO_INTROSPECTION");
+  check_camera(std::string(std::getenv("SIMAAI_PYTHON")) + " " + SIMAAI_EXAMPLE_CAMERA_PY);
+}
+
+TEST(Examples, TheKernelsAlone) {
+  for (const Size size : kSizes) {
+    const auto pixels = pictures(size);
+    const TemporaryFile input;
+    std::ofstream(input.name(), std::ios::binary)
+        .write(reinterpret_cast<const char*>(pixels.data()),
+               static_cast<std::streamsize>(pixels.size()));
+    const TemporaryFile values;
+    const Outcome outcome = run(std::string("(") + SIMAAI_EXAMPLE_KERNELS_ONLY + " " + size.text() +
+                                " <" + input.name() + " >" + values.name() + ")");
+    ASSERT_EQ(outcome.status, 0) << outcome.text;
+    EXPECT_NE(outcome.text.find("6 frames, tiles in memory of "), std::string::npos)
+        << outcome.text;
+    expect_values(values, expected_of(pixels), size.text());
+  }
+}
+
+} // namespace
+} // namespace simaai::test
