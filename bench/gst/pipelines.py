@@ -71,8 +71,7 @@ def parts_of(elements):
     for element in elements:
         if element["jobs"] and element["residence"]:
             parts = {part: element["jobs"][part]["p50"] for part in ("queued", "working", "retirement")}
-            parts["waiting"] = element["waiting"]["p50"]
-            parts["thread"] = max(0, element["residence"]["p50"] - sum(parts.values()))
+            parts |= {part: element[part]["p50"] for part in ("waiting", "thread")}
             for part in PARTS:
                 sums[part] += parts[part]
     return sums

@@ -21,6 +21,8 @@ struct Entry {
   std::uint64_t entered_ns = 0;
   std::uint64_t spent_ns = 0; ///< thread time inside the element, once its chain has returned
   std::uint64_t pointer = 0;
+  std::uint64_t content = 0;
+  std::uint64_t duration = 0;
 };
 
 /// Entries of one sink pad by frame id. An entry lives until `window` later frames have come.
@@ -37,18 +39,24 @@ public:
   explicit EntryTable(std::size_t window)
       : mask_(std::bit_ceil(window) - 1), slots_(new Slot[mask_ + 1]) {}
 
-  void enter(const FrameTag& tag, std::uint64_t now_ns, std::uint64_t pointer) noexcept {
+  /// False where that took the place of another measured frame, which is still inside.
+  bool enter(const FrameTag& tag, std::uint64_t now_ns, const Identity& identity) noexcept {
     Slot& slot = slot_of(tag.id);
     const std::uint64_t old = get(slot.state);
-    const bool twice = old >> kShift == tag.id && (old & (kLeft | kEnded)) == 0;
+    const bool inside = old != 0 && (old & (kLeft | kEnded)) == 0;
+    const bool twice = inside && old >> kShift == tag.id;
+    const bool forgets = inside && !twice && get(slot.origin) % 2 == 1;
     slot.state.store(0, std::memory_order_release); // readers find nothing while it changes
     std::atomic_thread_fence(std::memory_order_release);
     put(slot.entered_ns, now_ns);
     put(slot.spent_ns, 0);
-    put(slot.pointer, pointer);
+    put(slot.pointer, identity.pointer);
+    put(slot.content, identity.content);
+    put(slot.duration, identity.duration);
     put(slot.origin_ns, tag.origin_ns);
     put(slot.origin, std::uint64_t{tag.origin_pad} << 1 | (tag.measured ? 1U : 0U));
     slot.state.store(tag.id << kShift | (twice ? kAmbiguous : 0), std::memory_order_release);
+    return !forgets;
   }
 
   /// State of the entry; 0 where there is none.
@@ -62,6 +70,8 @@ public:
     entry.entered_ns = get(slot.entered_ns);
     entry.spent_ns = get(slot.spent_ns);
     entry.pointer = get(slot.pointer);
+    entry.content = get(slot.content);
+    entry.duration = get(slot.duration);
     std::atomic_thread_fence(std::memory_order_acquire);
     return get(slot.state) >> kShift == id ? state : 0;
   }
@@ -90,14 +100,17 @@ public:
   }
 
 private:
-  struct Slot {
+  struct alignas(64) Slot {
     Word state{0};
     Word entered_ns{0};
     Word spent_ns{0};
     Word pointer{0};
     Word origin_ns{0};
     Word origin{0};
+    Word content{0};
+    Word duration{0};
   };
+  static_assert(sizeof(Slot) == 64, "an entry is one cache line of most processors");
 
   [[nodiscard]] Slot& slot_of(std::uint64_t id) const noexcept { return slots_[id & mask_]; }
 

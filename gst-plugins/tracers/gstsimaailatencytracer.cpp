@@ -3,9 +3,11 @@
 #include "gstsimaailatencytracer.h"
 
 #include <algorithm>
+#include <bit>
 #include <string>
 
 #include "common/gst_ptr.h"
+#include "names.h"
 #include "tracing.h"
 #include "type_name.h"
 
@@ -26,7 +28,6 @@ namespace {
 
 /// Spans kept where a form of output needs them and no number is given: 56 bytes each.
 constexpr guint kDefaultSpans = 1U << 18;
-constexpr guint kMostSpans = 1U << 22;
 
 Tracing& tracing_of(GObject* object) noexcept {
   return *reinterpret_cast<GstSimaaiLatencyTracer*>(object)->tracing;
@@ -59,6 +60,9 @@ void on_changing_state(GObject* self, GstClockTime now, GstElement* element,
                        GstStateChange change) noexcept {
   tracing_of(self).changing_state(now, element, change);
 }
+void on_new_element(GObject* /*self*/, GstClockTime /*now*/, GstElement* element) noexcept {
+  note_new_element(element);
+}
 void on_relinked() noexcept { Tracing::relinked(); }
 void on_changed_state(GObject* self, GstClockTime /*now*/, GstElement* element,
                       GstStateChange change) noexcept {
@@ -83,13 +87,21 @@ void register_hooks(GstTracer* tracer) {
   hook("element-change-state-post", &on_changed_state);
 }
 
-/// Takes a number out of the parameters; what is no number is left there, to be complained about.
-void take(GstStructure* parameters, const char* name, std::uint64_t& value) {
+/// Takes a number out of the parameters; what is no number is left there, to be complained about. One that cannot be used
+/// as it is becomes another, and that is said.
+void take(GstStructure* parameters, const char* name, std::uint64_t& value,
+          std::uint64_t (*usable)(std::uint64_t) = nullptr) {
   gint number = 0;
   if (gst_structure_get_int(parameters, name, &number) == FALSE || number < 0)
     return;
   value = static_cast<std::uint64_t>(number);
   gst_structure_remove_field(parameters, name);
+  const std::uint64_t asked = value;
+  if (usable != nullptr)
+    value = usable(asked);
+  if (value != asked)
+    g_warning("simaailatency: %s is %s", name,
+              (std::to_string(value) + ", not " + std::to_string(asked)).c_str());
 }
 
 void take(GstStructure* parameters, const char* name, std::string& value) {
@@ -118,13 +130,16 @@ void read_parameters(const char* text, Settings& settings, Outputs& outputs) {
   take(fields, "csv", outputs.csv);
   take(fields, "html", outputs.html);
   take(fields, "trace", outputs.trace);
+  take(fields, "status", outputs.status);
   std::uint64_t window = settings.window;
-  take(fields, "window", window);
-  settings.window = std::clamp<std::uint64_t>(window, 2, 1U << 20);
+  take(fields, "window", window, [](std::uint64_t asked) {
+    return std::bit_ceil(std::clamp(asked, kLeastWindow, kMostWindow));
+  });
+  settings.window = window;
   std::uint64_t spans =
       exact != FALSE || !outputs.html.empty() || !outputs.trace.empty() ? kDefaultSpans : 0;
-  take(fields, "spans", spans);
-  settings.spans = std::min<std::uint64_t>(spans, kMostSpans);
+  take(fields, "spans", spans, [](std::uint64_t asked) { return std::min(asked, kMostSpans); });
+  settings.spans = spans;
   for (gint i = 0; i < gst_structure_n_fields(fields); ++i)
     g_warning("simaailatency: unknown parameter, or a value that it cannot have: %s",
               gst_structure_nth_field_name(fields, static_cast<guint>(i)));
@@ -135,6 +150,7 @@ void read_parameters(const char* text, Settings& settings, Outputs& outputs) {
 Tracing& start_tracing(const Settings& settings) {
   auto* tracer = static_cast<GstTracer*>(g_object_new(GST_TYPE_SIMAAI_LATENCY_TRACER, nullptr));
   Tracing& tracing = tracing_of(G_OBJECT(tracer));
+  gst_tracing_register_hook(tracer, "element-new", G_CALLBACK(&on_new_element));
   gst_object_unref(gst_object_ref_sink(tracer)); // each hook holds a reference
   tracing.set_parameters(settings, {});
   return tracing;

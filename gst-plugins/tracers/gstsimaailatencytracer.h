@@ -24,11 +24,8 @@ namespace simaai::latency {
 class Tracing;
 
 /// Watches this process without GST_TRACERS. The tracer lives until gst_deinit(). Call it after
-/// gst_init() and before the first pipeline leaves the state NULL.
+/// gst_init() and before the first pipeline is made; begin_names() of names.h makes the reports of later ones alike.
 Tracing& start_tracing(const Settings& settings);
-
-/// What reports call an element, instead of its own name. Before any buffer passes it.
-void set_reported_name(GstElement* element, const std::string& name);
 
 /// The recorder of the pipeline that is running, for progress and live figures; null before its
 /// first buffer. It is valid until the pipeline stops.

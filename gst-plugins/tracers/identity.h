@@ -24,6 +24,9 @@ struct Identity {
   FrameTag tag; ///< empty where the buffer carries none
   std::uint64_t timestamp = kNoTimestamp;
   std::uint64_t pointer = 0;
+  std::uint64_t content =
+      0; ///< address of its first memory: copies that share it are the same data
+  std::uint64_t duration = kNoTimestamp;
 };
 
 /// What a frame was recognised by when it left an element.

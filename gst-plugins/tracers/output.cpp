@@ -2,12 +2,19 @@
 // The table, and the files.
 #include "output.h"
 
+#include <cerrno>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
+
+#include <fcntl.h>
+#include <unistd.h>
 
 namespace simaai::latency {
 
 namespace {
+
+constexpr const char* kStandardError = "stderr";
 
 std::string milliseconds(const std::optional<Stat>& stat, std::uint64_t Stat::*field) {
   if (!stat)
@@ -57,9 +64,12 @@ std::string job_lines(const Report& report) {
   return text;
 }
 
-/// NAME-2.EXTENSION for the second report.
+/// NAME-2.EXTENSION for the second report; a device or a pipe takes all of them.
 std::string numbered(const std::string& path, unsigned number) {
-  if (number <= 1)
+  std::error_code unknown;
+  const auto type = std::filesystem::status(path, unknown).type();
+  if (number <= 1 || path.starts_with("/dev/") || type == std::filesystem::file_type::character ||
+      type == std::filesystem::file_type::fifo)
     return path;
   const std::size_t slash = path.rfind('/');
   const std::size_t dot = path.rfind('.');
@@ -71,9 +81,30 @@ std::string numbered(const std::string& path, unsigned number) {
 
 std::string write_file(const std::string& path, const std::string& text) {
   std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  const bool opened = file.is_open();
   file << text;
   file.close();
-  return file ? "" : "cannot write " + path;
+  if (file)
+    return {};
+  std::error_code unknown;
+  if (opened && std::filesystem::is_regular_file(std::filesystem::symlink_status(path, unknown)))
+    std::filesystem::remove(path, unknown); // half a report is none
+  return "cannot write " + path;
+}
+
+/// The first number from `number` on whose status file is not there; it is made. Pipelines of several processes share a folder.
+unsigned claim(const std::string& path, unsigned number) {
+  constexpr unsigned kMost = 100'000;
+  for (; number < kMost; ++number) {
+    const int file =
+        open(numbered(path, number).c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    const bool taken = file < 0 && errno == EEXIST;
+    if (file >= 0)
+      close(file);
+    if (!taken)
+      break;
+  }
+  return number;
 }
 
 } // namespace
@@ -95,13 +126,17 @@ std::string table_text(const Report& report) {
     text += "  " + padded(path.origin + " - " + path.sink, -37);
     for (const auto field : {&Stat::p50, &Stat::p95, &Stat::p99, &Stat::max})
       text += " " + padded(milliseconds(path.latency, field), 9);
-    text += "   " + std::to_string(path.latency.count) + " frames\n";
+    if (path.latency.count != path.frames)
+      text += "   " + std::to_string(path.latency.count) + " buffers of";
+    text += "   " + std::to_string(path.frames) + " frames\n";
   }
+  for (const std::string& note : report.notes)
+    text += "  note: " + note + "\n";
   return text;
 }
 
 std::string write_outputs(const Outputs& outputs, const Report& report, unsigned number) {
-  if (!outputs.any() || outputs.table == "stderr")
+  if (!outputs.any() || outputs.table == kStandardError)
     std::fputs(table_text(report).c_str(), stderr);
   struct Form {
     const std::string& path;
@@ -112,15 +147,24 @@ std::string write_outputs(const Outputs& outputs, const Report& report, unsigned
                         {outputs.csv, &csv_text},
                         {outputs.html, &html_text},
                         {outputs.trace, &trace_text}};
-  std::string error;
+  if (!outputs.status.empty())
+    number = claim(outputs.status, number);
+  std::string errors;
+  std::string status = csv_text(report);
+  const auto note = [&](const std::string& problem) {
+    if (problem.empty())
+      return;
+    errors += (errors.empty() ? "" : "\n") + problem;
+    status += csv_note("error", problem);
+  };
   for (const Form& form : forms) {
-    if (form.path.empty() || (form.text == &table_text && form.path == "stderr"))
+    if (form.path.empty() || (form.text == &table_text && form.path == kStandardError))
       continue;
-    const std::string problem = write_file(numbered(form.path, number), form.text(report));
-    if (error.empty())
-      error = problem;
+    note(write_file(numbered(form.path, number), form.text(report)));
   }
-  return error;
+  if (!outputs.status.empty())
+    note(write_file(numbered(outputs.status, number), status));
+  return errors;
 }
 
 } // namespace simaai::latency

@@ -15,6 +15,8 @@ namespace simaai::latency {
 [[nodiscard]] std::string json_text(const Report& report);
 /// One line for each element, or path, and metric.
 [[nodiscard]] std::string csv_text(const Report& report);
+/// A line of that text without figures.
+[[nodiscard]] std::string csv_note(const std::string& kind, const std::string& words);
 /// Trace events for Perfetto and chrome://tracing: the spans of every thread and of every frame.
 [[nodiscard]] std::string trace_text(const Report& report);
 
@@ -28,14 +30,17 @@ struct Outputs {
   std::string csv;
   std::string html;
   std::string trace;
+  std::string status; ///< CSV, and an error line for each of the others that could not be written
 
   [[nodiscard]] bool any() const {
-    return !(table.empty() && json.empty() && csv.empty() && html.empty() && trace.empty());
+    return !(table.empty() && json.empty() && csv.empty() && html.empty() && trace.empty() &&
+             status.empty());
   }
 };
 
 /// Writes what is named. `number` counts the reports of a process from 1: the second goes to
-/// NAME-2.EXTENSION. Returns the first error, empty where everything was written.
+/// NAME-2.EXTENSION, of which a status file that is there already is the first, whoever wrote it. Returns the
+/// errors, one a line; empty where everything was written.
 [[nodiscard]] std::string write_outputs(const Outputs& outputs, const Report& report,
                                         unsigned number);
 

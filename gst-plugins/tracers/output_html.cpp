@@ -24,7 +24,7 @@ pre{white-space:pre-wrap;overflow-wrap:anywhere;background:var(--card);border:1p
 .tiles div,section{background:var(--card);border:1px solid var(--line);border-radius:8px;padding:10px 12px;min-width:0}
 .tiles b{display:block;font-size:20px;white-space:nowrap}.tiles span{color:var(--dim);font-size:13px}
 .figures{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,480px),1fr));gap:12px;margin:12px 0}
-.wide{overflow-x:auto}
+.wide{overflow-x:auto}.notes{border-color:var(--mark)}.notes ul{margin:0;padding-left:20px}
 svg{display:block;width:100%;height:auto}
 .label{fill:var(--ink);font:10px system-ui,sans-serif}
 .grid{stroke:var(--line);stroke-width:.7}.mark{stroke:var(--mark);stroke-width:1}
@@ -123,6 +123,7 @@ std::vector<Stage> stages_of(const Report& report) {
       take(Part::Retirement, element.jobs->retirement);
     }
     take(Part::Waiting, element.waiting);
+    // Medians of parts do not add up to that of the whole: what is left is the thread's.
     stage.ns[static_cast<std::size_t>(Part::Thread)] = rest;
     stages.push_back(std::move(stage));
   }
@@ -163,7 +164,7 @@ std::string job_table(const Report& report) {
 std::string element_table(const Report& report) {
   std::string html = "<section class=\"wide\"><h2>Elements</h2><table><tr><th>element</th>"
                      "<th class=\"text\">identity</th><th>in</th><th>out</th><th>residence p50</th>"
-                     "<th>p95</th><th>p99</th><th>max</th><th>waiting p50</th>"
+                     "<th>p95</th><th>p99</th><th>max</th><th>thread p50</th><th>waiting p50</th>"
                      "<th>processing p50</th><th>drops</th></tr>";
   for (const ElementReport& element : report.elements) {
     html += "<tr><td>" + escaped(element.name) + "</td><td class=\"text\">" +
@@ -171,16 +172,20 @@ std::string element_table(const Report& report) {
             "</td><td>" + std::to_string(element.left) + "</td>";
     for (const auto field : {&Stat::p50, &Stat::p95, &Stat::p99, &Stat::max})
       html += cell(element.residence, field);
-    html += cell(element.waiting, &Stat::p50) + cell(element.processing, &Stat::p50) + "<td>" +
+    html += cell(element.thread, &Stat::p50) + cell(element.waiting, &Stat::p50) +
+            cell(element.processing, &Stat::p50) + "<td>" +
             (element.drops ? std::to_string(*element.drops) : "n/a") + "</td></tr>";
   }
   html += "</table></section>\n" + job_table(report);
-  html += "<section class=\"wide\"><h2>Source to sink</h2><table><tr><th>from</th>"
-          "<th class=\"text\">to</th><th>frames</th><th>p50</th><th>p95</th><th>p99</th>"
-          "<th>max</th></tr>";
+  html +=
+      "<section class=\"wide\"><h2>Source to sink</h2><table><tr><th>from</th>"
+      "<th "
+      "class=\"text\">to</th><th>frames</th><th>buffers</th><th>p50</th><th>p95</th><th>p99</th>"
+      "<th>max</th></tr>";
   for (const PathReport& path : report.paths) {
     html += "<tr><td>" + escaped(path.origin) + "</td><td class=\"text\">" + escaped(path.sink) +
-            "</td><td>" + std::to_string(path.latency.count) + "</td>";
+            "</td><td>" + std::to_string(path.frames) + "</td><td>" +
+            std::to_string(path.latency.count) + "</td>";
     for (const auto field : {&Stat::p50, &Stat::p95, &Stat::p99, &Stat::max})
       html += cell(path.latency, field);
     html += "</tr>";
@@ -251,10 +256,19 @@ std::string tiles(const Report& report) {
     html += tile(ns(main->latency.p95), "p95");
     html += tile(ns(main->latency.p99), "p99");
     html += tile(ns(main->latency.max), "slowest");
-    html += tile(std::to_string(main->latency.count), "frames");
+    html += tile(std::to_string(main->frames), "frames");
   }
   html += tile(known ? std::to_string(drops) : "n/a", "drops");
   return html + "</div>\n";
+}
+
+std::string note_list(const Report& report) {
+  std::string items;
+  for (const std::string& note : report.notes)
+    items += "<li>" + escaped(note) + "</li>";
+  return items.empty()
+             ? items
+             : "<section class=\"notes\"><h2>Not seen</h2><ul>" + items + "</ul></section>\n";
 }
 
 std::string environment_list(const Report& report) {
@@ -281,7 +295,7 @@ std::string html_text(const Report& report) {
                      "</h1>\n";
   if (!report.text.empty())
     html += "<pre>" + escaped(report.text) + "</pre>\n";
-  html += tiles(report);
+  html += note_list(report) + tiles(report);
   html += "<div class=\"figures\">\n";
   const std::vector<Stage> stages = stages_of(report);
   html += figure("Stages",

@@ -45,6 +45,7 @@ void write_jobs(JsonWriter& json, const std::optional<JobReport>& jobs) {
 void write_element(JsonWriter& json, const ElementReport& element) {
   json.open('{');
   json.value("name", element.name);
+  json.value("path", element.path);
   json.value("factory", element.factory);
   json.value("role", element.role);
   json.value("identity", element.identity);
@@ -55,8 +56,10 @@ void write_element(JsonWriter& json, const ElementReport& element) {
   json.value("drops", element.drops);
   json.value("flushed", element.flushed);
   json.value("unfinished", element.unfinished);
+  json.value("forgotten", element.forgotten);
   write_stat(json, "residence", element.residence);
   write_stat(json, "waiting", element.waiting);
+  write_stat(json, "thread", element.thread);
   write_stat(json, "processing", element.processing);
   write_jobs(json, element.jobs);
   json.open("inputs", '[');
@@ -97,6 +100,14 @@ void csv_line(std::string& text, const std::string& kind, const std::string& nam
   text += stat ? (stat->exact ? ",yes\n" : ",no\n") : ",\n";
 }
 
+/// A number that is no duration, in the column of counts.
+void csv_bare_line(std::string& text, const std::string& kind, const std::string& name,
+                   const std::string& metric, std::optional<std::uint64_t> number) {
+  text += kind + "," + csv_cell(name) + "," + csv_cell(metric) + "," +
+          (number ? std::to_string(*number) : std::string()) +
+          std::string(std::size(kFields), ',') + "\n";
+}
+
 } // namespace
 
 std::string JsonWriter::quoted(std::string_view text) {
@@ -132,6 +143,7 @@ std::string json_text(const Report& report) {
   json.value("warmup", report.settings.warmup);
   json.value("samples", report.settings.samples);
   json.value("window", std::uint64_t{report.settings.window});
+  json.value("spans", std::uint64_t{report.settings.spans});
   json.close('}');
   json.open("elements", '[');
   for (const ElementReport& element : report.elements)
@@ -142,9 +154,14 @@ std::string json_text(const Report& report) {
     json.open('{');
     json.value("origin", path.origin);
     json.value("sink", path.sink);
+    json.value("frames", path.frames);
     write_stat(json, "latency", path.latency);
     json.close('}');
   }
+  json.close(']');
+  json.open("notes", '[');
+  for (const std::string& note : report.notes)
+    json.raw_item(JsonWriter::quoted(note));
   json.close(']');
   json.close('}');
   return json.text() + "\n";
@@ -155,25 +172,37 @@ std::string csv_text(const Report& report) {
   for (const Field& field : kFields)
     text += std::string(",") + field.name + (field.field == &Stat::count ? "" : "_ns");
   text += ",exact\n";
+  csv_bare_line(text, "pipeline", report.pipeline, "version", kReportVersion);
   for (const ElementReport& element : report.elements) {
+    if (element.path != element.name)
+      csv_bare_line(text, "name", element.name, element.path, std::nullopt);
     csv_line(text, "element", element.name, "residence", element.residence);
     csv_line(text, "element", element.name, "waiting", element.waiting);
+    csv_line(text, "element", element.name, "thread", element.thread);
     csv_line(text, "element", element.name, "processing", element.processing);
     if (element.jobs) {
       csv_line(text, "element", element.name, "queued", element.jobs->queued);
       csv_line(text, "element", element.name, "working", element.jobs->working);
       csv_line(text, "element", element.name, "retirement", element.jobs->retirement);
     }
-    text += "element," + csv_cell(element.name) + ",drops," +
-            (element.drops ? std::to_string(*element.drops) : std::string()) +
-            std::string(std::size(kFields), ',') + "\n";
+    csv_bare_line(text, "element", element.name, "drops", element.drops);
     for (const InputReport& input : element.inputs)
       csv_line(text, "pad", element.name + ":" + input.pad, "interval", input.interval);
     for (const OutputReport& output : element.outputs)
       csv_line(text, "pad", element.name + ":" + output.pad, "residence", output.residence);
   }
-  for (const PathReport& path : report.paths)
+  for (const PathReport& path : report.paths) {
     csv_line(text, "path", path.origin + " " + path.sink, "latency", path.latency);
+    csv_bare_line(text, "path", path.origin + " " + path.sink, "frames", path.frames);
+  }
+  for (const std::string& note : report.notes)
+    text += csv_note("note", note);
+  return text;
+}
+
+std::string csv_note(const std::string& kind, const std::string& words) {
+  std::string text;
+  csv_bare_line(text, kind, words, "", std::nullopt);
   return text;
 }
 

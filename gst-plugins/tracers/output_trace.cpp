@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Reports as trace events: one row a thread with the calls, one row an element with the frames in it, one with its jobs.
+#include <algorithm>
 #include <cstdio>
 #include <map>
 
@@ -73,12 +74,18 @@ std::string trace_text(const Report& report) {
   JsonWriter json;
   json.open('{');
   json.value("displayTimeUnit", "ms");
+  json.open("otherData", '{');
+  for (std::size_t i = 0; i < report.notes.size(); ++i)
+    json.value("note " + std::to_string(i + 1), report.notes[i]);
+  json.close('}');
   json.open("traceEvents", '[');
   json.raw_item(name_event("process_name", kThreads, 0, report.pipeline + ": threads"));
   json.raw_item(name_event("process_name", kFrames, 0, report.pipeline + ": frames"));
   add_job_rows(json, report);
   std::map<std::uint32_t, bool> threads;
+  std::uint64_t end_ns = 0;
   for (const Span& span : report.spans) {
+    end_ns = std::max(end_ns, span.end_ns);
     if (threads.emplace(span.thread, true).second)
       json.raw_item(name_event("thread_name", kThreads, span.thread,
                                "streaming thread " + std::to_string(span.thread)));
@@ -110,6 +117,9 @@ std::string trace_text(const Report& report) {
       break;
     }
   }
+  // Where its viewer looks: at the end of what there is.
+  for (const std::string& note : report.notes)
+    json.raw_item(common("note: " + note, "i", kThreads, 0, end_ns) + R"(, "s": "g"})");
   json.close(']');
   json.close('}');
   return json.text() + "\n";

@@ -51,6 +51,7 @@ Figures::Figures(Direction direction, bool ends_streams) {
   if (direction == Direction::Source) {
     residence = std::make_unique<Distribution>();
     waiting = std::make_unique<Distribution>();
+    thread = std::make_unique<Distribution>();
     return;
   }
   interval = std::make_unique<Distribution>();
@@ -67,6 +68,8 @@ Pad::Pad(Recorder& recorder, Element& on, std::string called, Direction which, s
   entries = std::make_unique<EntryTable>(window);
   aliases = std::make_unique<AliasTable>(window);
   arrivals = std::make_unique<ArrivalRing>();
+  if (element->ends_streams)
+    complete = std::make_unique<AliasTable>(window);
 }
 
 Pad::~Pad() {
@@ -89,11 +92,14 @@ std::uint64_t Pad::sum(Word Figures::*word) const noexcept {
   return total;
 }
 
-Recorder::Recorder(const Settings& settings) : settings_(settings), log_(settings.spans) {}
+Recorder::Recorder(const Settings& settings)
+    : settings_(settings), frames_(settings.window), log_(settings.spans) {}
 
-Element* Recorder::add_element(std::string name, std::string factory, bool ends_streams) {
+Element* Recorder::add_element(std::string name, std::string factory, bool ends_streams,
+                               std::string path) {
   const std::lock_guard lock(topology_);
   Element& element = element_store_.emplace_back();
+  element.path = path.empty() ? name : std::move(path);
   element.name = std::move(name);
   element.factory = std::move(factory);
   element.ends_streams = ends_streams;
@@ -105,8 +111,10 @@ Pad* Recorder::add_pad(Element& element, std::string name, Direction direction) 
   const std::lock_guard lock(topology_);
   const std::size_t index = pad_count_.load(std::memory_order_relaxed);
   const std::size_t sink = element.sink_count.load(std::memory_order_relaxed);
-  if (index == kPads || (direction == Direction::Sink && sink == Element::kSinks))
+  if (index == kPads || (direction == Direction::Sink && sink == Element::kSinks)) {
+    count(unfollowed_pads_);
     return nullptr;
+  }
   Pad& pad = pad_store_.emplace_back(*this, element, std::move(name), direction,
                                      static_cast<std::uint32_t>(index));
   if (direction == Direction::Sink) {
@@ -127,11 +135,13 @@ FrameTag Recorder::leave(CallStack& stack, std::uint64_t now_ns, Pad& source,
   const Pad::Writing writing = source.writing(stack.thread);
   add(writing.figures.buffers, 1, writing.access);
   if (match.pad != nullptr) {
-    tag = account(stack, now_ns, source, match, identity.tag, jobs, writing);
+    tag = account(stack, now_ns, source, match, identity, jobs, writing);
   } else {
     add(writing.figures.appeared, 1, writing.access);
     // A tag without an entry: the element kept the frame longer than its entry, or had it from
-    // elsewhere. It keeps its origin.
+    // elsewhere. It keeps its origin. What forgotten frames were called may be forgotten too.
+    if (get(source.element->forgotten) != 0)
+      count(source.element->missed);
     if (!tag)
       tag = appear(stack, now_ns, source);
   }
@@ -152,7 +162,7 @@ FrameTag Recorder::appear(const CallStack& stack, std::uint64_t now_ns, Pad& sou
 }
 
 FrameTag Recorder::account(CallStack& stack, std::uint64_t now_ns, Pad& source, const Match& match,
-                           const FrameTag& carried, std::span<const Job> jobs,
+                           const Identity& identity, std::span<const Job> jobs,
                            const Pad::Writing& writing) noexcept {
   Element& element = *source.element;
   const auto& [figures, access] = writing;
@@ -162,7 +172,8 @@ FrameTag Recorder::account(CallStack& stack, std::uint64_t now_ns, Pad& source, 
   // The input ended before its output came: the element had made a new buffer of it.
   if (first && (before & EntryTable::kDropped) != 0)
     element.ended.fetch_sub(1, std::memory_order_relaxed);
-  FrameTag tag = carried ? carried : match.entry.tag;
+  note_shape(source, match, identity, writing);
+  FrameTag tag = identity.tag ? identity.tag : match.entry.tag;
   if (match.combined || (match.carrier == Carrier::Timestamp && !first))
     tag.id = next_id_.fetch_add(1, std::memory_order_relaxed);
   if (match.ambiguous) {
@@ -174,17 +185,38 @@ FrameTag Recorder::account(CallStack& stack, std::uint64_t now_ns, Pad& source, 
     return tag;
   const std::uint64_t residence = since(match.entry.entered_ns, now_ns);
   std::uint64_t known = spent(stack, now_ns, *match.pad, match.entry);
+  std::uint64_t in_jobs = 0;
   // The thread that brought the frame works from its entering on; while a job is on its way, or may not be, it waits.
-  if (!jobs.empty())
-    known = parts_of(jobs).sum() +
-            thread_time(jobs, match.entry.entered_ns, match.entry.entered_ns + known);
-  const std::uint64_t waiting = since(std::min(residence, known), residence);
+  if (!jobs.empty()) {
+    in_jobs = parts_of(jobs).sum();
+    known = in_jobs + thread_time(jobs, match.entry.entered_ns, match.entry.entered_ns + known);
+  }
+  known = std::min(residence, known);
+  const std::uint64_t waiting = residence - known;
   figures.residence->record(residence, access);
   figures.waiting->record(waiting, access);
+  figures.thread->record(since(in_jobs, known), access);
   const std::uint64_t parent = tag.id == match.entry.tag.id ? 0 : match.entry.tag.id;
   log_.add({tag.id, parent, match.entry.entered_ns, now_ns, waiting, source.index, stack.thread,
             SpanKind::Residence, true});
   return tag;
+}
+
+/// Drops can be told only where one buffer that comes is one that leaves.
+void Recorder::note_shape(Pad& source, const Match& match, const Identity& identity,
+                          const Pad::Writing& writing) noexcept {
+  const Entry& entry = match.entry;
+  const bool again = get(source.last_id) == entry.tag.id;
+  put(source.last_id, entry.tag.id);
+  if (identity.content == entry.content)
+    return; // passed on, or repeated
+  const bool timed = identity.duration != kNoTimestamp && entry.duration != kNoTimestamp;
+  const std::uint64_t apart =
+      std::max(identity.duration, entry.duration) - std::min(identity.duration, entry.duration);
+  if (again || (timed && apart > entry.duration / 4))
+    add(writing.figures.reshaped, 1, writing.access);
+  else if (!timed)
+    add(writing.figures.remade, 1, writing.access);
 }
 
 void Recorder::note_jobs(const CallStack& stack, Pad& source, const FrameTag& tag,
@@ -275,7 +307,8 @@ void Recorder::enter(CallStack& stack, std::uint64_t now_ns, Pad& sink, const Fr
     return;
   if (!identity.tag)
     add(writing.figures.untagged, 1, writing.access);
-  sink.entries->enter(tag, now_ns, identity.pointer);
+  if (!sink.entries->enter(tag, now_ns, identity) && !sink.element->ends_streams)
+    count(sink.element->forgotten);
   if (identity.timestamp != kNoTimestamp)
     name_by_timestamp(sink, tag.id, identity.timestamp);
   else if (!identity.tag)
@@ -300,6 +333,13 @@ void Recorder::name_by_timestamp(Pad& sink, std::uint64_t id, std::uint64_t time
 void Recorder::arrive(CallStack& stack, std::uint64_t now_ns, Pad& sink,
                       const Pad::Writing& writing, const FrameTag& tag) noexcept {
   add(writing.figures.arrived, 1, writing.access);
+  // All that was made of a frame has its origin. Two origins with one time are unlikely, and then one frame less.
+  const std::uint64_t name = tag.origin_ns * Figures::kOrigins + tag.origin_pad;
+  const bool fresh = sink.complete->find(name).id == 0;
+  if (fresh) {
+    sink.complete->insert(name, tag.id, false);
+    add(writing.figures.distinct, 1, writing.access);
+  }
   log_.add(
       {tag.id, 0, tag.origin_ns, now_ns, 0, sink.index, stack.thread, SpanKind::Arrival, false});
   const std::uint32_t wanted = tag.origin_pad + 1;
@@ -310,6 +350,8 @@ void Recorder::arrive(CallStack& stack, std::uint64_t now_ns, Pad& sink,
          sink.origins[i].compare_exchange_strong(found, wanted, std::memory_order_relaxed)) ||
         found == wanted) {
       (*writing.figures.latency)[i].record(since(tag.origin_ns, now_ns), writing.access);
+      if (fresh)
+        add(writing.figures.frames[i], 1, writing.access);
       return;
     }
   }
@@ -437,7 +479,7 @@ std::optional<std::uint64_t> Recorder::arrived() const {
   for (const Pad* pad : pads()) {
     if (pad->direction == Direction::Sink && pad->element->ends_streams)
       fewest = std::min(fewest.value_or(std::numeric_limits<std::uint64_t>::max()),
-                        pad->sum(&Figures::arrived));
+                        pad->sum(&Figures::distinct));
   }
   return fewest;
 }

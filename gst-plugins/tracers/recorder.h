@@ -23,6 +23,11 @@
 
 namespace simaai::latency {
 
+// What a user may ask for.
+inline constexpr std::uint64_t kLeastWindow = 2;
+inline constexpr std::uint64_t kMostWindow = std::uint64_t{1} << 20;
+inline constexpr std::uint64_t kMostSpans = std::uint64_t{1} << 22;
+
 struct Settings {
   std::uint64_t warmup = 0;  ///< frames of each origin that are not recorded
   std::uint64_t samples = 0; ///< frames of each origin recorded after those; 0: all
@@ -48,13 +53,19 @@ struct Figures {
   std::array<Word, kCarriers> recognised{}; ///< buffers that left, by what they were recognised
   Word appeared{0};                         ///< buffers that left and never entered
   Word ambiguous{0}; ///< buffers that left and could have entered at several times
+  Word reshaped{0};  ///< buffers that left and are not one input as a whole: a part, or several
+  Word remade{0}; ///< buffers that left with other data than came, and may be the one or the other
   std::unique_ptr<Distribution> residence;
   std::unique_ptr<Distribution> waiting;
+  std::unique_ptr<Distribution> thread; ///< residence without waiting and jobs
 
   // Sink pads.
   Word untagged{0}; ///< buffers that entered without a tag: their end cannot be seen
   std::unique_ptr<Distribution> interval; ///< between consecutive buffers
-  Word arrived{0};                        ///< measured frames, elements that end streams
+  // Elements that end streams.
+  Word arrived{0};                     ///< measured buffers
+  Word distinct{0};                    ///< measured frames: the parts of one count once
+  std::array<Word, kOrigins> frames{}; ///< the same, by Pad::origins
   std::unique_ptr<std::array<Distribution, kOrigins>> latency; ///< by Pad::origins
 };
 
@@ -98,13 +109,16 @@ struct Pad {
   Word previous_ns{0}; ///< time of the previous buffer; 0: an interval begins
 
   // Source pads.
-  Word frames{0}; ///< that began here
+  Word frames{0};  ///< that began here
+  Word last_id{0}; ///< frame of the last buffer that entered before
   std::atomic<JobFigures*> jobs{nullptr};
 
   // Sink pads.
   std::unique_ptr<EntryTable> entries;
   std::unique_ptr<AliasTable> aliases;
   std::unique_ptr<ArrivalRing> arrivals;
+  std::unique_ptr<AliasTable>
+      complete;                  ///< frames that arrived by their origin; elements that end streams
   std::atomic<bool> timed{true}; ///< its buffers are timed: a stream of bytes is not
   /// Index of the origin pad plus one, 0: free. Elements that end streams.
   std::array<std::atomic<std::uint32_t>, Figures::kOrigins> origins{};
@@ -122,6 +136,7 @@ struct Element {
   static constexpr std::size_t kSinks = 64;
 
   std::string name;
+  std::string path; ///< with the bins around it, "outer/inner/name"
   std::string factory;
   bool ends_streams = false; ///< has no source pad and will never have one
   std::uint32_t index = 0;
@@ -132,6 +147,8 @@ struct Element {
   Word ended{0};      ///< measured frames that entered, did not leave and ended
   Word flushed{0};    ///< the same, thrown away by a flush
   Word unfinished{0}; ///< the same, when the pipeline was stopped
+  Word forgotten{0};  ///< measured frames inside whose entries made room for later ones
+  Word missed{0};     ///< measured buffers that left, perhaps of such frames
 };
 
 /// One call into an element that is going on.
@@ -178,7 +195,8 @@ public:
   explicit Recorder(const Settings& settings);
 
   // Topology. Null where there is no place for one more.
-  Element* add_element(std::string name, std::string factory, bool ends_streams);
+  Element* add_element(std::string name, std::string factory, bool ends_streams,
+                       std::string path = {});
   Pad* add_pad(Element& element, std::string name, Direction direction);
 
   /// A buffer leaves the element of `source`. The result is the frame that it belongs to; the buffer
@@ -215,6 +233,9 @@ public:
 
   [[nodiscard]] const Settings& settings() const noexcept { return settings_; }
   [[nodiscard]] const SpanLog& log() const noexcept { return log_; }
+  [[nodiscard]] const FrameTable& frames() const noexcept { return frames_; }
+  /// Pads for which there was no place.
+  [[nodiscard]] std::uint64_t unfollowed_pads() const noexcept { return get(unfollowed_pads_); }
   [[nodiscard]] std::vector<const Element*> elements() const;
   [[nodiscard]] std::vector<const Pad*> pads() const;
   /// Measured frames that have arrived at the sink that has the fewest; empty without a sink.
@@ -240,8 +261,10 @@ private:
   [[nodiscard]] static Match combined(const Element& element, std::uint64_t timestamp) noexcept;
   FrameTag appear(const CallStack& stack, std::uint64_t now_ns, Pad& source) noexcept;
   FrameTag account(CallStack& stack, std::uint64_t now_ns, Pad& source, const Match& match,
-                   const FrameTag& carried, std::span<const Job> jobs,
+                   const Identity& identity, std::span<const Job> jobs,
                    const Pad::Writing& writing) noexcept;
+  static void note_shape(Pad& source, const Match& match, const Identity& identity,
+                         const Pad::Writing& writing) noexcept;
   void note_jobs(const CallStack& stack, Pad& source, const FrameTag& tag,
                  std::span<const Job> jobs) noexcept;
   void name_by_timestamp(Pad& sink, std::uint64_t id, std::uint64_t timestamp) noexcept;
@@ -261,6 +284,7 @@ private:
   std::deque<Pad> pad_store_;
   std::array<std::atomic<Pad*>, kPads> pads_{};
   std::atomic<std::size_t> pad_count_{0};
+  Word unfollowed_pads_{0};
 };
 
 } // namespace simaai::latency

@@ -16,6 +16,7 @@ using ByPad = std::map<std::uint32_t, std::vector<std::uint64_t>>;
 struct Samples {
   ByPad residence;
   ByPad waiting;
+  ByPad thread;
   ByPad processing;
   ByPad queued;
   ByPad working;
@@ -42,6 +43,11 @@ public:
       samples.working[buffer.first].push_back(parts.device_ns);
       samples.retirement[buffer.first].push_back(parts.retirement_ns);
     }
+  }
+  /// How long jobs of the buffer that the residence is of were on their way.
+  [[nodiscard]] std::uint64_t sum_of(const Span& residence) const {
+    const auto found = jobs_.find({residence.pad, residence.id});
+    return found != jobs_.end() ? parts_of(found->second).sum() : 0;
   }
 
 private:
@@ -72,6 +78,12 @@ Samples read_samples(const Recorder& recorder) {
     case SpanKind::Arrival:
       break;
     }
+  }
+  for (const Span& span : recorder.log().spans()) {
+    if (span.kind != SpanKind::Residence)
+      continue;
+    const std::uint64_t known = span.end_ns - span.begin_ns - span.part_ns;
+    samples.thread[span.pad].push_back(known - std::min(known, jobs.sum_of(span)));
   }
   jobs.add_to(samples);
   return samples;
@@ -132,6 +144,7 @@ std::optional<JobReport> jobs_of(const std::vector<const Pad*>& pads, const Samp
 
 const Distribution* residence_of(const Figures& figures) { return figures.residence.get(); }
 const Distribution* waiting_of(const Figures& figures) { return figures.waiting.get(); }
+const Distribution* thread_of(const Figures& figures) { return figures.thread.get(); }
 const Distribution* processing_of(const Figures& figures) { return &figures.processing; }
 const Distribution* interval_of(const Figures& figures) { return figures.interval.get(); }
 
@@ -141,12 +154,16 @@ struct Counts {
   std::uint64_t appeared = 0;
   std::uint64_t ambiguous = 0;
   std::uint64_t untagged = 0;
+  std::uint64_t reshaped = 0;
+  std::uint64_t remade = 0;
 
   explicit Counts(const std::vector<const Pad*>& pads) {
     for (const Pad* pad : pads) {
       appeared += pad->sum(&Figures::appeared);
       ambiguous += pad->sum(&Figures::ambiguous);
       untagged += pad->sum(&Figures::untagged);
+      reshaped += pad->sum(&Figures::reshaped);
+      remade += pad->sum(&Figures::remade);
       for (const Figures* figures : pad->figures()) {
         for (std::size_t i = 0; figures != nullptr && i < kCarriers; ++i)
           recognised[i] += get(figures->recognised[i]);
@@ -186,21 +203,42 @@ std::string identity_text(const Counts& counts) {
 std::optional<std::uint64_t> drops_of(const Element& element, const Counts& counts,
                                       bool is_source) {
   const bool combines = element.sink_count.load(std::memory_order_relaxed) > 1;
-  if (is_source || element.ends_streams || combines || counts.appeared != 0 || counts.untagged != 0)
+  if (is_source || element.ends_streams || combines || counts.appeared != 0 ||
+      counts.untagged != 0 || counts.reshaped != 0 || get(element.forgotten) != 0)
     return std::nullopt;
   const auto ended = static_cast<std::int64_t>(get(element.ended));
+  // Other data without durations: what is gone may be part of them.
+  if (ended > 0 && counts.remade != 0)
+    return std::nullopt;
   return ended > 0 ? static_cast<std::uint64_t>(ended) : 0;
 }
 
-ElementReport element_report(const Element& element, const std::vector<const Pad*>& all,
-                             const Samples& samples) {
+/// What reports call the elements: their names, paths where those are not unique, numbers where these are not.
+std::vector<std::string> report_names(const std::vector<const Element*>& elements) {
+  std::map<std::string, unsigned> names;
+  std::map<std::string, unsigned> paths;
+  for (const Element* element : elements)
+    ++names[element->name];
+  std::vector<std::string> result;
+  for (const Element* element : elements) {
+    const bool unique = names[element->name] == 1;
+    const unsigned number = unique ? 1 : ++paths[element->path];
+    result.push_back((unique ? element->name : element->path) +
+                     (number > 1 ? "#" + std::to_string(number) : ""));
+  }
+  return result;
+}
+
+ElementReport element_report(const Element& element, const std::string& name,
+                             const std::vector<const Pad*>& all, const Samples& samples) {
   std::vector<const Pad*> pads;
   for (const Pad* pad : all) {
     if (pad->element == &element)
       pads.push_back(pad);
   }
   ElementReport report;
-  report.name = element.name;
+  report.name = name;
+  report.path = element.path;
   report.factory = element.factory;
   for (const Pad* pad : pads) {
     const std::uint64_t buffers = pad->sum(&Figures::buffers);
@@ -222,9 +260,13 @@ ElementReport element_report(const Element& element, const std::vector<const Pad
   report.drops = drops_of(element, counts, is_source);
   report.flushed = get(element.flushed);
   report.unfinished = get(element.unfinished);
-  if (!matches_by_chance(counts)) {
+  report.forgotten = get(element.forgotten);
+  // Those that stayed longest are not among what was recognised.
+  const bool is_partial = get(element.missed) != 0;
+  if (!matches_by_chance(counts) && !is_partial) {
     report.residence = stat_of(pads, &residence_of, samples.residence);
     report.waiting = stat_of(pads, &waiting_of, samples.waiting);
+    report.thread = stat_of(pads, &thread_of, samples.thread);
   } else {
     for (OutputReport& output : report.outputs)
       output.residence.reset();
@@ -234,7 +276,9 @@ ElementReport element_report(const Element& element, const std::vector<const Pad
   return report;
 }
 
-std::string full_name(const Pad& pad) { return pad.element->name + ":" + pad.name; }
+std::string full_name(const Report& report, std::uint32_t pad) {
+  return report.pads[pad].element + ":" + report.pads[pad].pad;
+}
 
 /// Latency of the frames of one origin: exact where no other origin arrives, as spans do not name it.
 Stat latency_of(const Recorder& recorder, const Pad& pad, std::size_t place, bool complete) {
@@ -261,9 +305,13 @@ void add_paths(Report& report, const Recorder& recorder, const std::vector<const
       continue;
     for (std::size_t place = 0; place < Figures::kOrigins; ++place) {
       const std::uint32_t origin = pad->origins[place].load(std::memory_order_relaxed);
-      if (origin != 0 && origin <= pads.size())
-        report.paths.push_back({full_name(*pads[origin - 1]), full_name(*pad),
-                                latency_of(recorder, *pad, place, samples.complete)});
+      if (origin == 0 || origin > pads.size())
+        continue;
+      std::uint64_t frames = 0;
+      for (const Figures* figures : pad->figures())
+        frames += figures != nullptr ? get(figures->frames[place]) : 0;
+      report.paths.push_back({full_name(report, origin - 1), full_name(report, pad->index), frames,
+                              latency_of(recorder, *pad, place, samples.complete)});
     }
   }
 }
@@ -281,6 +329,46 @@ void add_spans(Report& report, const Recorder& recorder) {
   report.spans_complete = recorder.log().complete();
 }
 
+std::string number_text(std::uint64_t number, const char* one) {
+  return std::to_string(number) + " " + one + (number == 1 ? "" : "s");
+}
+
+/// What the figures do not show, so that nobody takes them for all there was.
+void add_notes(Report& report, const Recorder& recorder, const std::vector<const Pad*>& pads,
+               bool with_spans) {
+  if (with_spans && recorder.log().short_of_room())
+    report.notes.push_back("room for " + number_text(recorder.log().capacity(), "interval") +
+                           " was used up: percentiles come from buckets (0.8 %), and what is shown "
+                           "over time, of single "
+                           "frames and in the trace is of the beginning only; see spans");
+  for (const ElementReport& element : report.elements) {
+    if (element.forgotten != 0)
+      report.notes.push_back(
+          element.name + ": " + number_text(element.forgotten, "frame") + " stayed while " +
+          std::to_string(report.settings.window) +
+          " later ones came and cannot be told any more: what depends on them is n/a; see window");
+  }
+  if (recorder.unfollowed_pads() != 0)
+    report.notes.push_back(number_text(recorder.unfollowed_pads(), "pad") +
+                           " could not be followed: an element has more than " +
+                           std::to_string(Element::kSinks) + " inputs, or the pipeline more than " +
+                           std::to_string(Recorder::kPads) + " pads");
+  if (recorder.frames().forgotten() != 0)
+    report.notes.push_back(number_text(recorder.frames().forgotten(), "frame") + " lived while " +
+                           std::to_string(recorder.frames().size()) +
+                           " later ones began: where they ended was not seen");
+  for (const Pad* pad : pads) {
+    std::uint64_t known = 0;
+    for (const PathReport& path : report.paths)
+      known += path.sink == full_name(report, pad->index) ? path.latency.count : 0;
+    const std::uint64_t arrived = pad->sum(&Figures::arrived);
+    if (arrived > known)
+      report.notes.push_back(full_name(report, pad->index) + ": " +
+                             number_text(arrived - known, "buffer") + " of more than " +
+                             std::to_string(Figures::kOrigins) + " origins have no line");
+  }
+}
+
 } // namespace
 
 Report make_report(const Recorder& recorder, std::string pipeline, bool with_spans) {
@@ -289,13 +377,16 @@ Report make_report(const Recorder& recorder, std::string pipeline, bool with_spa
   report.settings = recorder.settings();
   const std::vector<const Pad*> pads = recorder.pads();
   const Samples samples = with_spans ? read_samples(recorder) : Samples{};
-  for (const Element* element : recorder.elements())
-    report.elements.push_back(element_report(*element, pads, samples));
+  const std::vector<const Element*> elements = recorder.elements();
+  const std::vector<std::string> names = report_names(elements);
+  for (const Element* element : elements)
+    report.elements.push_back(element_report(*element, names[element->index], pads, samples));
   for (const Pad* pad : pads)
-    report.pads.push_back({pad->element->name, pad->name});
+    report.pads.push_back({names[pad->element->index], pad->name});
   add_paths(report, recorder, pads, samples);
   if (with_spans)
     add_spans(report, recorder);
+  add_notes(report, recorder, pads, with_spans);
   return report;
 }
 

@@ -14,7 +14,7 @@
 
 namespace simaai::latency {
 
-inline constexpr unsigned kReportVersion = 2;
+inline constexpr unsigned kReportVersion = 3;
 
 struct InputReport {
   std::string pad;
@@ -37,7 +37,8 @@ struct JobReport {
 };
 
 struct ElementReport {
-  std::string name;
+  std::string name; ///< or the path, where several elements have the name
+  std::string path; ///< with the bins around it
   std::string factory;
   std::string role;     ///< source, sink or element
   std::string identity; ///< meta, timestamps, pointer, several of them with counts, or n/a
@@ -48,8 +49,10 @@ struct ElementReport {
   std::optional<std::uint64_t> drops;
   std::uint64_t flushed = 0;
   std::uint64_t unfinished = 0;
+  std::uint64_t forgotten = 0; ///< frames inside that `window` later ones made room for
   std::optional<Stat> residence;
   std::optional<Stat> waiting;
+  std::optional<Stat> thread; ///< residence without waiting and jobs
   std::optional<Stat> processing;
   std::optional<JobReport> jobs; ///< elements that name them
   std::vector<InputReport> inputs;
@@ -58,8 +61,9 @@ struct ElementReport {
 
 /// Source-to-sink latency of the frames of one origin at one sink.
 struct PathReport {
-  std::string origin; ///< element:pad where the frames appeared
-  std::string sink;   ///< element:pad where they arrived
+  std::string origin;       ///< element:pad where the frames appeared
+  std::string sink;         ///< element:pad where they arrived
+  std::uint64_t frames = 0; ///< of which these are the buffers
   Stat latency;
 };
 
@@ -79,6 +83,7 @@ struct Report {
   std::vector<PadName> pads; ///< Span::pad is an index into it
   std::vector<Span> spans;   ///< ordered by begin
   bool spans_complete = false;
+  std::vector<std::string> notes; ///< what was not seen, for people
 };
 
 /// Call it while no thread records for exact figures; otherwise spans are left out.

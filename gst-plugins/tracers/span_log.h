@@ -41,7 +41,7 @@ class SpanLog {
 public:
   explicit SpanLog(std::size_t capacity)
       : spans_(capacity != 0 ? new (std::nothrow) Span[capacity] : nullptr),
-        capacity_(spans_ ? capacity : 0) {}
+        capacity_(spans_ ? capacity : 0), wanted_(capacity) {}
 
   void add(const Span& span) noexcept {
     if (capacity_ == 0)
@@ -61,9 +61,14 @@ public:
     return capacity_ != 0 && written_.load(std::memory_order_acquire) <= capacity_;
   }
 
+  /// Some were to be kept, and not all were.
+  [[nodiscard]] bool short_of_room() const noexcept { return wanted_ != 0 && !complete(); }
+  [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
+
 private:
   std::unique_ptr<Span[]> spans_;
   std::size_t capacity_; ///< 0 as well where there is no memory for so many
+  std::size_t wanted_;
   std::atomic<std::size_t> next_{0};
   std::atomic<std::size_t> written_{0}; // equals next_ where no thread is between the two
 };

@@ -12,6 +12,7 @@
 #include "environment.h"
 #include "frame_meta.h"
 #include "hand_over.h"
+#include "names.h"
 
 namespace simaai::latency {
 
@@ -55,16 +56,6 @@ GQuark pad_quark() noexcept {
   static const GQuark quark = own_quark("simaai-latency-pad");
   return quark;
 }
-GQuark name_quark() noexcept {
-  static const GQuark quark = g_quark_from_static_string("simaai-latency-name");
-  return quark;
-}
-
-const char* reported_name(GstObject* object) noexcept {
-  const auto* name = static_cast<const char*>(g_object_get_qdata(G_OBJECT(object), name_quark()));
-  return name != nullptr ? name : GST_OBJECT_NAME(object);
-}
-
 GQuark element_quark() noexcept {
   static const GQuark quark = own_quark("simaai-latency-element");
   return quark;
@@ -112,6 +103,17 @@ std::uint64_t timestamp_of(GstBuffer* buffer) noexcept {
   return GST_CLOCK_TIME_IS_VALID(stamp) ? stamp : kNoTimestamp;
 }
 
+std::uint64_t duration_of(GstBuffer* buffer) noexcept {
+  const GstClockTime duration = GST_BUFFER_DURATION(buffer);
+  return GST_CLOCK_TIME_IS_VALID(duration) ? duration : kNoTimestamp;
+}
+
+std::uint64_t content_of(GstBuffer* buffer) noexcept {
+  return gst_buffer_n_memory(buffer) != 0
+             ? reinterpret_cast<std::uintptr_t>(gst_buffer_peek_memory(buffer, 0))
+             : 0;
+}
+
 struct Leaving {
   Recorder* recorder;
   Pad* source;
@@ -147,7 +149,8 @@ FrameTag Tracing::pass(ThreadState& thread, std::uint64_t now_ns, const Link& li
   Recorder& recorder = session.recorder();
   Leaving leaving{&recorder, link.from};
   Identity identity{read_tag(buffer, session, &note_other, &leaving), timestamp_of(buffer),
-                    reinterpret_cast<std::uintptr_t>(buffer)};
+                    reinterpret_cast<std::uintptr_t>(buffer), content_of(buffer),
+                    duration_of(buffer)};
   const bool carried = static_cast<bool>(identity.tag);
   // Behind a ghost pad, nothing but this thread knows which frame an untagged buffer belongs to.
   if (!carried && link.from == nullptr && thread.buffer == buffer && thread.session == &session)
@@ -170,7 +173,7 @@ FrameTag Tracing::pass(ThreadState& thread, std::uint64_t now_ns, const Link& li
   if (link.to != nullptr) {
     timed = timed && link.to->timed.load(std::memory_order_relaxed);
     const Identity entering{tagged ? tag : FrameTag{}, timed ? identity.timestamp : kNoTimestamp,
-                            identity.pointer};
+                            identity.pointer, identity.content, identity.duration};
     recorder.enter(thread.stack, now_ns, *link.to, tag, entering);
   }
   return tag;
@@ -183,7 +186,6 @@ const Link& Tracing::link_of(ThreadState& thread, GstPad* pad) {
   return link;
 }
 
-/// What changes meanwhile comes with a later epoch. The session lives as long as the pad's binding, the pads with it.
 /// What changes meanwhile comes with a later epoch. The session lives as long as the pad's binding, the pads with it.
 void Tracing::look_up(Link& link, GstPad* pad) {
   link.epoch = link_epoch.load(std::memory_order_acquire);
@@ -339,7 +341,8 @@ Binding Tracing::make_binding(GstPad* pad) {
     session.ref();
     record = new ElementRecord{
         &session, session.recorder().add_element(reported_name(GST_OBJECT_CAST(element)),
-                                                 factory_name(element), ends_streams(element))};
+                                                 factory_name(element), ends_streams(element),
+                                                 path_of(element))};
     hand_over(record);
     g_object_set_qdata_full(G_OBJECT(element), element_quark(), record, free_element_record);
   }
@@ -436,10 +439,6 @@ void Tracing::set_receiver(const Settings& settings, std::function<void(const Re
   const std::lock_guard lock(mutex_);
   settings_ = settings;
   receiver_ = std::move(receiver);
-}
-
-void set_reported_name(GstElement* element, const std::string& name) {
-  g_object_set_qdata_full(G_OBJECT(element), name_quark(), g_strdup(name.c_str()), g_free);
 }
 
 Tracing::Tracing() {

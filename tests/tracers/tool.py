@@ -7,6 +7,7 @@ usage: tool.py PROGRAM
 import json
 import os
 import pathlib
+import pty
 import signal
 import subprocess
 import sys
@@ -39,15 +40,16 @@ class Tool(unittest.TestCase):
         out, _ = self.run_tool("--samples", 20, *arguments, PIPELINE)
         self.assertIn("filter", out)
         report = json.loads(paths["json"].read_text())
-        self.assertEqual((report["format"], report["version"], report["unit"]), ("simaai-latency", 2, "ns"))
+        self.assertEqual((report["format"], report["version"], report["unit"]), ("simaai-latency", 3, "ns"))
         self.assertEqual(report["description"], PIPELINE)
         # As docs/latency.md lists them: what goes, or means something else, needs a new version.
         figure = {"count", "min", "mean", "p50", "p90", "p95", "p99", "max", "exact"}
-        self.assertLessEqual({"pipeline", "description", "environment", "settings", "elements", "paths"}, set(report))
+        self.assertLessEqual({"pipeline", "description", "environment", "settings", "elements", "paths", "notes"}, set(report))
         self.assertLessEqual({"processor", "processors", "machine", "kernel", "gstreamer", "simaai"}, set(report["environment"]))
-        self.assertLessEqual({"warmup", "samples", "window"}, set(report["settings"]))
+        self.assertLessEqual({"warmup", "samples", "window", "spans"}, set(report["settings"]))
+        self.assertEqual(report["notes"], [])
         for element in report["elements"]:
-            self.assertLessEqual({"name", "factory", "role", "identity", "entered", "left", "appeared", "ambiguous", "drops",
+            self.assertLessEqual({"name", "path", "factory", "forgotten", "thread", "role", "identity", "entered", "left", "appeared", "ambiguous", "drops",
                                   "flushed", "unfinished", "residence", "waiting", "processing", "jobs", "inputs", "outputs"},
                                  set(element))
             for member in (element["residence"], *(pad["interval"] for pad in element["inputs"]),
@@ -59,7 +61,10 @@ class Tool(unittest.TestCase):
         self.assertIsNone(elements["screen"]["residence"])
         self.assertEqual(report["paths"][0]["sink"], "screen:sink")
         self.assertEqual(report["paths"][0]["latency"]["count"], 20)
-        self.assertIn("element,filter,residence,20,", paths["csv"].read_text())
+        self.assertEqual(report["paths"][0]["frames"], 20)
+        self.assertEqual(elements["filter"]["thread"]["count"], 20)
+        for metric in ("residence", "thread"):
+            self.assertIn(f"element,filter,{metric},20,", paths["csv"].read_text())
         self.assertTrue(paths["html"].read_text().startswith("<!DOCTYPE html>"))
         self.assertIn("filter", paths["table"].read_text())
         events = json.loads(paths["trace"].read_text())["traceEvents"]
@@ -95,6 +100,9 @@ class Tool(unittest.TestCase):
                 self.assertEqual([jobs[part]["count"] for part in ("queued", "working", "retirement")], [20] * 3)
                 self.assertGreater(jobs["working"]["min"], 0)
                 self.assertIn(f"element,{name},retirement,20,", paths["csv"].read_text())
+                parts = sum(jobs[part]["mean"] for part in ("queued", "working", "retirement"))
+                parts += elements[name]["waiting"]["mean"] + elements[name]["thread"]["mean"]
+                self.assertAlmostEqual(parts, elements[name]["residence"]["mean"], delta=6)  # means add up, but for rounding
                 if device == "a65":
                     self.assertEqual((jobs["queued"]["max"], jobs["retirement"]["max"]), (0, 0))
             events = json.loads(paths["trace"].read_text())["traceEvents"]
@@ -121,6 +129,66 @@ class Tool(unittest.TestCase):
                                  "identity1.p50<1s", unnamed)
         self.assertIn("holds", out + err)
         self.assertRegex(out, r"videotestsrc0:src - fakesink0:sink")
+        # Elements that others make while the pipeline runs, and a name that only looks made up.
+        _, err = self.run_tool("--samples", 4, "--warmup", 0, "--repeat", 3, "--check", "wavparse0.processing.p50<10s",
+                               "--check", "identity7.p50<10s",
+                               "audiotestsrc num-buffers=60 ! wavenc ! decodebin ! identity name=identity7 ! fakesink")
+        self.assertEqual(err.count("holds"), 2)
+
+    def test_equal_names(self):
+        path = self.folder / "names.json"
+        _, err = self.run_tool("--json", path, "--check", "left/filter.drops<1", "--check", "pipeline0/right/filter.p50<10s",
+                               "videotestsrc num-buffers=120 ! bin.( name=left identity name=filter ) "
+                               "! bin.( name=right identity name=filter ) ! fakesink name=screen")
+        self.assertEqual(err.count("holds"), 2)
+        names = [element["name"] for element in json.loads(path.read_text())["elements"]]
+        self.assertEqual(names, ["videotestsrc0", "left/filter", "right/filter", "screen"])
+        _, err = self.run_tool("--check", "filter.drops<1", "videotestsrc num-buffers=120 ! bin.( name=left identity name=filter ) "
+                               "! bin.( name=right identity name=filter ) ! fakesink name=screen", status=3)
+        self.assertIn("left/filter, right/filter", err)
+
+    def test_names_with_blanks_and_signs(self):
+        for name in ("my filter", "a<b"):
+            text = PIPELINE.replace("name=filter", f'name="{name}"')
+            _, err = self.run_tool("--check", f"{name}.p50 < 10 s", text)
+            self.assertIn("holds", err)
+
+    def test_nothing_counted(self):
+        short = "videotestsrc num-buffers=5 ! fakesink"
+        for arguments in (("--warmup", 100, short), ("--warmup", 100, "--", *LAUNCH, *short.split()),
+                          ("--warmup", 100, "--check", "fakesink0.processing.p50<10s", "--compare", short, short)):
+            _, err = self.run_tool(*arguments, status=1)
+            self.assertIn("no frame was counted; see --warmup", err)
+
+    def test_room_that_is_used_up(self):
+        paths = {form: self.folder / f"a.{form}" for form in ("json", "csv", "html", "trace", "table")}
+        arguments = [word for form, path in paths.items() for word in (f"--{form}", path)]
+        many = PIPELINE.replace("num-buffers=60", "num-buffers=120")
+        out, _ = self.run_tool("--spans", 100, *arguments, many)
+        self.assertIn("room for 100 intervals", out)
+        for path in paths.values():
+            self.assertIn("room for 100 intervals", path.read_text())
+        self.assertEqual(len(json.loads(paths["json"].read_text())["notes"]), 1)
+        json.loads(paths["trace"].read_text())
+        # Eight buffers of two frames each: the queue holds more than it is remembered of.
+        held = many.replace("queue name=store", "queue name=store min-threshold-buffers=8")
+        out, _ = self.run_tool("--window", 2, "--json", paths["json"], held)
+        self.assertRegex(out, r"note: store: \d+ frames stayed while 2 later ones came")
+        store = next(e for e in json.loads(paths["json"].read_text())["elements"] if e["name"] == "store")
+        self.assertEqual((store["residence"], store["drops"]), (None, None))
+        self.assertGreater(store["forgotten"], 50)
+
+    def test_frames_behind_a_payloader(self):
+        # 40 frames of about twenty packets each.
+        path = self.folder / "packets.json"
+        out, _ = self.run_tool("--warmup", 5, "--samples", 30, "--json", path, "videotestsrc num-buffers=40 ! video/x-raw,"
+                               "format=UYVY,width=128,height=128 ! rtpvrawpay name=pay ! fakesink name=screen")
+        way = json.loads(path.read_text())["paths"][0]
+        self.assertEqual(way["frames"], 30)
+        self.assertGreater(way["latency"]["count"], 300)
+        self.assertRegex(out, r"\d+ buffers of   30 frames")
+        pay = next(e for e in json.loads(path.read_text())["elements"] if e["name"] == "pay")
+        self.assertIsNone(pay["drops"])
 
     def test_frames_that_are_dropped_end_a_run_too(self):
         path = self.folder / "dropped.json"
@@ -139,10 +207,18 @@ class Tool(unittest.TestCase):
     def test_live(self):
         out, _ = self.run_tool("--live", "--warmup", 0, "--samples", 25, "videotestsrc is-live=true ! video/x-raw,width=32,"
                                "height=32,framerate=30/1 ! identity name=filter ! fakesink name=screen")
-        tables = out.split("\x1b[H\x1b[2J")
-        self.assertGreaterEqual(len(tables), 2, "no table while it ran")
+        self.assertNotIn("\x1b", out, "escapes are for terminals")
+        tables = out.split("pipeline0\n")
+        self.assertGreaterEqual(len(tables), 3, "no table while it ran")
         self.assertIn("filter", tables[1])
         self.assertIn("25 frames", tables[-1])
+        terminal, inside = pty.openpty()
+        subprocess.run([PROGRAM, "--live", "--warmup", "0", "--samples", "20", "videotestsrc is-live=true ! video/x-raw,width=32,"
+                        "height=32,framerate=30/1 ! fakesink"], stdout=inside, stderr=subprocess.DEVNULL, timeout=100, check=True,
+                       env=os.environ | {"TERM": "xterm"})
+        os.close(inside)
+        self.assertIn(b"\x1b[H\x1b[2J", os.read(terminal, 100000))
+        os.close(terminal)
 
     def test_program(self):
         page = self.folder / "page.html"
@@ -154,6 +230,45 @@ class Tool(unittest.TestCase):
         _, err = self.run_tool("--", "true", status=1)
         self.assertIn("stopped no pipeline", err)
         self.run_tool("--", "/no/such/program", status=1)
+
+    def test_outputs_of_a_program_that_cannot_be_written(self):
+        program = ("--", *LAUNCH, *PIPELINE.split())
+        for option, path in (("--json", "/no/such/folder/a.json"), ("--csv", "/no/such/folder/a.csv"), ("--html", "/dev/full"),
+                             ("--trace", "/dev/full"), ("--table", self.folder)):
+            _, err = self.run_tool("--check", "filter.drops<1", option, path, *program, status=1)
+            self.assertIn(f"simaai-latency: cannot write {path}", err)
+            self.assertIn("holds", err)
+        out, _ = self.run_tool("--quiet", "--csv", "/dev/stdout", "--check", "filter.drops<1", *program)
+        self.assertIn("element,filter,residence,", out)
+
+    def test_a_table_that_is_lost(self):
+        for arguments in ((PIPELINE,), ("--live", PIPELINE), ("--quiet", "--compare", PIPELINE, PIPELINE), ("--help",)):
+            with open("/dev/full", "w", encoding="utf-8") as full:
+                done = subprocess.run([PROGRAM, *arguments], stdout=full, stderr=subprocess.PIPE, text=True, timeout=100,
+                                      check=False)
+            self.assertEqual(done.returncode, 1, arguments)
+            self.assertIn("cannot write to standard output", done.stderr)
+
+    def test_a_program_with_several_pipelines(self):
+        # Two processes, of which the second has the element that is slow.
+        slow = PIPELINE.replace("identity name=filter", "identity name=filter sleep-time=1000")
+        launch = " ".join(f"'{word}'" for word in LAUNCH)
+        both = f"{launch} {PIPELINE}; {launch} {slow}; {launch} videotestsrc num-buffers=20 ! fakesink name=other"
+        page = self.folder / "page.html"
+        _, err = self.run_tool("--quiet", "--html", page, "--check", "filter.p50<900us", "--check", "other.processing.p50<10s",
+                               "--check", "total.p50<10s", "--", "sh", "-c", both, status=3)
+        self.assertEqual(err.count("check filter.p50<900us in pipeline0: holds"), 1)
+        self.assertEqual(err.count("check filter.p50<900us in pipeline0: FAILS"), 1)
+        self.assertEqual(err.count("check other.processing.p50<10s in pipeline0: holds"), 1)
+        self.assertEqual(err.count("check total.p50<10s in pipeline0: holds"), 3)
+        for name in ("page.html", "page-2.html", "page-3.html"):
+            self.assertIn("<svg", (self.folder / name).read_text())
+
+    def test_tracers_of_the_environment_stay(self):
+        log = self.folder / "log"
+        environment = {"GST_TRACERS": "latency(flags=pipeline)", "GST_DEBUG": "GST_TRACER:7", "GST_DEBUG_FILE": str(log)}
+        self.run_tool("--check", "filter.drops<1", "--", *LAUNCH, *PIPELINE.split(), **environment)
+        self.assertIn("latency, src-element", log.read_text())
 
     def test_a_program_that_a_signal_ends(self):
         # As from a terminal (SIGINT to both), and to the tool alone: the report and the conditions come all the same.
@@ -221,10 +336,19 @@ class Tool(unittest.TestCase):
                                       ("html=/dev/full", "cannot write /dev/full"), ("table=/", "cannot write /")):
             self.assertIn(complaint, self.run_traced(f"simaailatency({parameters})"))
         # As many as there is memory for, and a window of two frames at least.
-        self.assertIn("filter", self.run_traced("simaailatency(spans=2000000000,window=0,table=stderr)"))
+        for parameters, complaints in (("spans=2000000000,window=0", ("spans is 4194304, not 2000000000", "window is 2, not 0")),
+                                       ("window=1000", ("window is 1024, not 1000",)), ("window=-8", ("window",)),
+                                       ("samples=3000000000", ("samples",)), ("table=5", ("table",))):
+            err = self.run_traced(f"simaailatency({parameters},table=stderr)" if "table" not in parameters
+                                  else f"simaailatency({parameters})")
+            for complaint in complaints:
+                self.assertIn(complaint, err)
+            self.assertIn("filter", err)
+        self.assertNotIn("simaailatency:", self.run_traced("simaailatency(window=2048,spans=1000,warmup=1,samples=5,exact=true)"))
 
     def test_refusals(self):
-        for arguments in ((), ("--check", "nonsense", PIPELINE), ("--samples", "many", PIPELINE), ("--speed", PIPELINE),
+        for arguments in ((), ("--check", "nonsense", PIPELINE), ("--window", "1000", PIPELINE), ("--window", "1", PIPELINE),
+                          ("--spans", "0", PIPELINE), ("--spans", "5000000", PIPELINE), ("--samples", "many", PIPELINE), ("--speed", PIPELINE),
                           ("--live", "--", "true")):
             _, err = self.run_tool(*arguments, status=2)
             self.assertIn("--help", err)

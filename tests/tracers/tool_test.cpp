@@ -56,8 +56,56 @@ TEST(LatencyChecks, AreRead) {
   EXPECT_EQ(long_check->bound, 1500);
   ASSERT_TRUE(parse_check("queue0.drops<1"));
   for (const char* bad : {"", "p50<2ms", "a.p50<2", "a.p50<ms", "a.p51<2ms", "a.p50=2ms", "<2ms",
-                          "a.drops<1ms", "a.p50<-1ms", "a.p50<2m"})
+                          "a.drops<1ms", "a.p50<-1ms", "a.p50<2m", " .p50<2ms", "a.p50<2ms<"})
     EXPECT_FALSE(parse_check(bad)) << bad;
+}
+
+TEST(LatencyChecks, NamesMayHaveAnyCharacter) {
+  for (const char* name :
+       {"my filter", "a<b", "a>=b", "a.b", "a.waiting", "\"quoted\", too", "two\nlines", "a:b c"}) {
+    const Report report = example(name);
+    Watched watched;
+    read_status(csv_text(report), watched);
+    for (const Report* judged : {&report, static_cast<const Report*>(&watched.reports.at(0))}) {
+      for (const char* figure : {".residence.p50 <= 100 us", ".drops<1"}) {
+        const auto check = parse_check("  " + std::string(name) + figure);
+        ASSERT_TRUE(check) << name;
+        EXPECT_EQ(check->subject, name);
+        EXPECT_TRUE(concerns(*check, *judged)) << name;
+        EXPECT_TRUE(holds(*check, value_of(*check, *judged))) << name;
+      }
+    }
+  }
+}
+
+TEST(LatencyChecks, ElementsOfOneNameAreMeantByTheirPaths) {
+  Report report = example();
+  report.pipeline = "main";
+  ElementReport other = report.elements[1];
+  other.drops = 7;
+  report.elements[1].name = report.elements[1].path = "left/filter";
+  other.name = other.path = "right/filter";
+  report.elements.push_back(other);
+  const auto value = [&report](const char* text) { return value_of(*parse_check(text), report); };
+  EXPECT_EQ(value("left/filter.drops<1"), 0);
+  EXPECT_EQ(value("right/filter.drops<1"), 7);
+  EXPECT_EQ(value("main/right/filter.drops<1"), 7);
+  EXPECT_FALSE(value("filter.drops<1")) << "either could be meant";
+  EXPECT_EQ(why_unknown(*parse_check("filter.drops<1"), report),
+            "n/a: several elements are called so: left/filter, right/filter");
+  EXPECT_TRUE(concerns(*parse_check("filter.drops<1"), report));
+  EXPECT_FALSE(concerns(*parse_check("lter.drops<1"), report));
+  report.elements[1].name = "filter"; // the only one of that name in the report
+  EXPECT_EQ(value("filter.drops<1"), 0);
+}
+
+TEST(LatencyTool, KeepsOtherTracersOfTheEnvironment) {
+  std::string error;
+  const std::string text =
+      tracer_text(Options{}, "/tmp/x/status.csv", "latency(flags=pipeline);stats", error);
+  EXPECT_EQ(error, "");
+  EXPECT_TRUE(text.starts_with("simaailatency(")) << text;
+  EXPECT_TRUE(text.ends_with(",status=/tmp/x/status.csv);latency(flags=pipeline);stats")) << text;
 }
 
 TEST(LatencyChecks, AreJudgedByTheReport) {
@@ -70,6 +118,8 @@ TEST(LatencyChecks, AreJudgedByTheReport) {
   EXPECT_FALSE(result("filter.p50<100us"));
   EXPECT_TRUE(result("filter.processing.max<=110us"));
   EXPECT_TRUE(result("filter.waiting.max<1ns"));
+  EXPECT_TRUE(result("filter.thread.p50<=45us"));
+  EXPECT_FALSE(result("filter.thread.p50<45us"));
   EXPECT_TRUE(result("filter.drops<1"));
   EXPECT_TRUE(result("total.p50<=100us"));
   EXPECT_FALSE(result("total.p50<100us"));
@@ -100,7 +150,10 @@ TEST(LatencyRatio, IntervalsAreOrderStatistics) {
 
 TEST(LatencyOutput, CsvKeepsTheFigures) {
   const Report report = example();
-  const Report read = read_csv(csv_text(report));
+  Watched watched;
+  read_status(csv_text(report), watched);
+  const Report& read = watched.reports.at(0);
+  EXPECT_EQ(read.pipeline, report.pipeline);
   ASSERT_EQ(read.elements.size(), report.elements.size());
   for (std::size_t i = 0; i < report.elements.size(); ++i) {
     const ElementReport& was = report.elements[i];
@@ -112,6 +165,7 @@ TEST(LatencyOutput, CsvKeepsTheFigures) {
       EXPECT_EQ(is.residence->p50, was.residence->p50);
       EXPECT_EQ(is.residence->max, was.residence->max);
       EXPECT_EQ(is.residence->exact, was.residence->exact);
+      EXPECT_EQ(is.thread->p50, was.thread->p50);
     }
     ASSERT_EQ(is.jobs.has_value(), was.jobs.has_value());
     if (was.jobs) {
@@ -122,6 +176,8 @@ TEST(LatencyOutput, CsvKeepsTheFigures) {
   }
   ASSERT_EQ(read.paths.size(), 1U);
   EXPECT_EQ(read.paths[0].origin, "camera:src");
+  EXPECT_EQ(read.paths[0].sink, "screen:sink");
+  EXPECT_EQ(read.paths[0].frames, 10U);
   EXPECT_EQ(read.paths[0].latency.p95, report.paths[0].latency.p95);
 }
 

@@ -2,6 +2,7 @@
 // Starts a program with the tracer in its environment and reads what it left.
 #include "attach.h"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -30,21 +31,25 @@ std::string quoted(const std::string& path) {
   return path.find(' ') == std::string::npos ? path : '"' + path + '"';
 }
 
-std::vector<std::string> cells_of(const std::string& line) {
-  std::vector<std::string> cells(1);
+/// Lines of cells; a cell in quotes may have line breaks.
+std::vector<std::vector<std::string>> lines_of(const std::string& text) {
+  std::vector<std::vector<std::string>> lines(1, std::vector<std::string>(1));
   bool quoted = false;
-  for (std::size_t i = 0; i < line.size(); ++i) {
-    const char c = line[i];
-    if (c == '"' && quoted && i + 1 < line.size() && line[i + 1] == '"')
-      cells.back() += line[++i];
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    std::string& cell = lines.back().back();
+    if (c == '"' && quoted && i + 1 < text.size() && text[i + 1] == '"')
+      cell += text[++i];
     else if (c == '"')
       quoted = !quoted;
     else if (c == ',' && !quoted)
-      cells.emplace_back();
+      lines.back().emplace_back();
+    else if (c == '\n' && !quoted)
+      lines.emplace_back(1);
     else
-      cells.back() += c;
+      cell += c;
   }
-  return cells;
+  return lines;
 }
 
 std::uint64_t number_of(const std::string& text) {
@@ -68,8 +73,10 @@ ElementReport& element_named(Report& report, const std::string& name) {
     if (element.name == name)
       return element;
   }
-  report.elements.emplace_back().name = name;
-  return report.elements.back();
+  ElementReport& element = report.elements.emplace_back();
+  element.name = name;
+  element.path = name;
+  return element;
 }
 
 JobReport& jobs_of(ElementReport& element) {
@@ -78,31 +85,51 @@ JobReport& jobs_of(ElementReport& element) {
   return *element.jobs;
 }
 
-void read_line(Report& report, const std::vector<std::string>& cells) {
-  if (cells[0] == "path") {
-    const std::size_t space = cells[1].find(' ');
-    const auto stat = stat_of(cells);
-    if (stat && space != std::string::npos)
-      report.paths.push_back({cells[1].substr(0, space), cells[1].substr(space + 1), *stat});
+void read_path(Report& report, const std::vector<std::string>& cells) {
+  const auto stat = stat_of(cells);
+  if (cells[2] == "frames" && !report.paths.empty())
+    report.paths.back().frames = number_of(cells[3]);
+  if (cells[2] != "latency" || !stat)
     return;
-  }
-  if (cells[0] != "element")
-    return;
-  ElementReport& element = element_named(report, cells[1]);
-  if (cells[2] == "residence")
+  // The blank before the sink, whose name may have others: pads have none.
+  const std::string& both = cells[1];
+  const std::size_t space = both.find(' ', std::min(both.find(':'), both.size()));
+  if (space != std::string::npos)
+    report.paths.push_back({both.substr(0, space), both.substr(space + 1), 0, *stat});
+}
+
+void read_element(ElementReport& element, const std::vector<std::string>& cells) {
+  const std::string& metric = cells[2];
+  if (metric == "residence")
     element.residence = stat_of(cells);
-  else if (cells[2] == "waiting")
+  else if (metric == "waiting")
     element.waiting = stat_of(cells);
-  else if (cells[2] == "processing")
+  else if (metric == "thread")
+    element.thread = stat_of(cells);
+  else if (metric == "processing")
     element.processing = stat_of(cells);
-  else if (cells[2] == "queued")
+  else if (metric == "queued")
     jobs_of(element).queued = stat_of(cells);
-  else if (cells[2] == "working")
+  else if (metric == "working")
     jobs_of(element).working = stat_of(cells);
-  else if (cells[2] == "retirement")
+  else if (metric == "retirement")
     jobs_of(element).retirement = stat_of(cells);
-  else if (cells[2] == "drops" && !cells[3].empty())
+  else if (metric == "drops" && !cells[3].empty())
     element.drops = number_of(cells[3]);
+}
+
+void read_line(Watched& watched, const std::vector<std::string>& cells) {
+  Report& report = watched.reports.back();
+  if (cells[0] == "pipeline")
+    report.pipeline = cells[1];
+  else if (cells[0] == "name")
+    element_named(report, cells[1]).path = cells[2];
+  else if (cells[0] == "element")
+    read_element(element_named(report, cells[1]), cells);
+  else if (cells[0] == "path")
+    read_path(report, cells);
+  else if (cells[0] == "error")
+    watched.errors.push_back(cells[1]);
 }
 
 volatile std::sig_atomic_t forwarded_to = 0;
@@ -173,10 +200,10 @@ int run_child(const Options& options, const std::string& tracers) {
 
 } // namespace
 
-std::string tracer_text(const Options& options, const std::string& csv, std::string& error) {
+std::string tracer_text(const Options& options, const std::string& status,
+                        const std::string& others, std::string& error) {
   std::string text = "simaailatency(warmup=" + std::to_string(options.warmup) +
-                     ",samples=" + std::to_string(options.samples) +
-                     ",exact=true,csv=" + quoted(csv);
+                     ",samples=" + std::to_string(options.samples) + ",exact=true";
   const auto add = [&](const char* name, const std::string& path) {
     if (path.empty())
       return;
@@ -185,53 +212,53 @@ std::string tracer_text(const Options& options, const std::string& csv, std::str
       error = "'" + whole + "' has a character that GST_TRACERS cannot carry";
     text += std::string(",") + name + "=" + quoted(whole);
   };
+  if (options.window != 0)
+    text += ",window=" + std::to_string(options.window);
+  if (options.spans != 0)
+    text += ",spans=" + std::to_string(options.spans);
   if (!options.quiet && options.outputs.table.empty())
     text += ",table=stderr";
   add("table", options.outputs.table);
   add("json", options.outputs.json);
+  add("csv", options.outputs.csv);
   add("html", options.outputs.html);
   add("trace", options.outputs.trace);
-  if (!is_plain(csv))
-    error = "'" + csv + "' has a character that GST_TRACERS cannot carry";
-  return text + ")";
+  add("status", status);
+  // Of two of ours the first counts.
+  return text + ")" + (others.empty() ? "" : ";" + others);
 }
 
-Report read_csv(const std::string& text) {
+void read_status(const std::string& text, Watched& watched) {
   constexpr std::size_t kCells = 12;
-  Report report;
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) {
-    const std::vector<std::string> cells = cells_of(line);
+  watched.reports.emplace_back();
+  for (const std::vector<std::string>& cells : lines_of(text)) {
     if (cells.size() == kCells)
-      read_line(report, cells);
+      read_line(watched, cells);
   }
-  return report;
 }
 
-int run_program(const Options& options, Report& report, std::string& error) {
-  std::string own = (std::filesystem::temp_directory_path() / "simaai-latency-XXXXXX").string();
-  const bool given = !options.outputs.csv.empty();
-  // A folder: the second pipeline of the program and further ones have files beside the first.
-  if (!given && mkdtemp(own.data()) == nullptr) {
-    error = "cannot write " + own;
+int run_program(const Options& options, Watched& watched, std::string& error) {
+  std::string folder = (std::filesystem::temp_directory_path() / "simaai-latency-XXXXXX").string();
+  if (mkdtemp(folder.data()) == nullptr) {
+    error = "cannot write " + folder;
     return 1;
   }
-  const std::string csv =
-      given ? std::filesystem::absolute(options.outputs.csv).string() : own + "/report.csv";
-  const std::string tracers = tracer_text(options, csv, error);
+  const char* others = std::getenv("GST_TRACERS");
+  const std::string tracers =
+      tracer_text(options, folder + "/status.csv", others != nullptr ? others : "", error);
   int status = 1;
   if (error.empty()) {
-    if (given)
-      std::filesystem::remove(csv);
     status = run_child(options, tracers);
-    std::ifstream file(csv, std::ios::binary);
-    report = read_csv(std::string(std::istreambuf_iterator<char>(file), {}));
-    if (!given && !options.checks.empty() && std::filesystem::exists(own + "/report-2.csv"))
-      std::fputs("simaai-latency: several pipelines stopped; the conditions are about the first\n",
-                 stderr);
+    for (unsigned number = 1;; ++number) {
+      std::ifstream file(folder + "/status" + (number > 1 ? "-" + std::to_string(number) : "") +
+                             ".csv",
+                         std::ios::binary);
+      if (!file)
+        break;
+      read_status(std::string(std::istreambuf_iterator<char>(file), {}), watched);
+    }
   }
-  if (!given)
-    std::filesystem::remove_all(own);
+  std::filesystem::remove_all(folder);
   return status;
 }
 

@@ -3,21 +3,28 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "options.h"
 
 namespace simaai::latency {
 
-/// The value for GST_TRACERS that makes a program write the outputs, and the figures of its first
-/// pipeline to `csv`. `error` says which path cannot be written down there.
-[[nodiscard]] std::string tracer_text(const Options& options, const std::string& csv,
-                                      std::string& error);
+/// What a program left.
+struct Watched {
+  std::vector<Report> reports;     ///< of each pipeline that stopped
+  std::vector<std::string> errors; ///< outputs that could not be written
+};
 
-/// Elements and paths with the figures that the text, which csv_text() made, has.
-[[nodiscard]] Report read_csv(const std::string& text);
+/// The value for GST_TRACERS that makes a program write the outputs, and the figures of its pipelines and what went wrong to
+/// `status`. What is there for other tracers stays. `error` says which path cannot be written down there.
+[[nodiscard]] std::string tracer_text(const Options& options, const std::string& status,
+                                      const std::string& others, std::string& error);
+
+/// Adds a report with the elements and paths that the text, which a status file has, tells of, and its errors.
+void read_status(const std::string& text, Watched& watched);
 
 /// Runs the program to its end. Its exit status, 128 plus the signal that ended it, or 127 where it
-/// cannot be started. `report` gets the figures of its first pipeline; without one it stays empty.
-[[nodiscard]] int run_program(const Options& options, Report& report, std::string& error);
+/// cannot be started.
+[[nodiscard]] int run_program(const Options& options, Watched& watched, std::string& error);
 
 } // namespace simaai::latency

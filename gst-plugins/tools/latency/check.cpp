@@ -6,6 +6,7 @@
 #include <cctype>
 #include <charconv>
 #include <utility>
+#include <vector>
 
 namespace simaai::latency {
 
@@ -28,6 +29,14 @@ std::string without_spaces(std::string_view text) {
   return result;
 }
 
+std::string trimmed(std::string_view text) {
+  constexpr std::string_view kBlanks = " \t\n";
+  const std::size_t begin = text.find_first_not_of(kBlanks);
+  if (begin == std::string_view::npos)
+    return {};
+  return std::string(text.substr(begin, text.find_last_not_of(kBlanks) + 1 - begin));
+}
+
 /// The part behind the last dot, which is taken off.
 std::string take_last(std::string& text) {
   const std::size_t dot = text.rfind('.');
@@ -44,7 +53,7 @@ bool is_figure(const std::string& name) {
 }
 
 bool is_metric(const std::string& name) {
-  constexpr std::string_view kMetrics[] = {"residence", "waiting", "processing",
+  constexpr std::string_view kMetrics[] = {"residence", "waiting", "thread",    "processing",
                                            "queued",    "working", "retirement"};
   return std::find(std::begin(kMetrics), std::end(kMetrics), name) != std::end(kMetrics);
 }
@@ -80,8 +89,8 @@ std::optional<double> figure_of(const std::optional<Stat>& stat, const std::stri
 std::optional<Stat> metric_of(const ElementReport& element, const std::string& metric) {
   const JobReport jobs = element.jobs.value_or(JobReport{});
   const std::pair<std::string_view, const std::optional<Stat>&> metrics[] = {
-      {"waiting", element.waiting}, {"processing", element.processing}, {"queued", jobs.queued},
-      {"working", jobs.working},    {"retirement", jobs.retirement},
+      {"waiting", element.waiting}, {"thread", element.thread}, {"processing", element.processing},
+      {"queued", jobs.queued},      {"working", jobs.working},  {"retirement", jobs.retirement},
   };
   for (const auto& [name, stat] : metrics) {
     if (name == metric)
@@ -100,21 +109,42 @@ std::optional<double> total_of(const Check& check, const Report& report) {
   return worst;
 }
 
+/// Elements that the subject may mean: that of the name in the report, else of the path, else all with that last part.
+std::vector<const ElementReport*> elements_of(const Check& check, const Report& report) {
+  const std::string& subject = check.subject;
+  const auto all = [&report](auto fits) {
+    std::vector<const ElementReport*> found;
+    for (const ElementReport& element : report.elements) {
+      if (fits(element))
+        found.push_back(&element);
+    }
+    return found;
+  };
+  auto found = all([&](const ElementReport& element) { return element.name == subject; });
+  if (found.empty())
+    found = all([&](const ElementReport& element) {
+      return element.path == subject || report.pipeline + "/" + element.path == subject;
+    });
+  if (found.empty())
+    found =
+        all([&](const ElementReport& element) { return element.path.ends_with("/" + subject); });
+  return found;
+}
+
 } // namespace
 
 std::optional<Check> parse_check(std::string_view text) {
-  const std::string packed = without_spaces(text);
-  const std::size_t at = packed.find_first_of("<>");
-  if (at == std::string::npos || at == 0)
+  const std::size_t at = text.find_last_of("<>");
+  if (at == std::string_view::npos)
     return std::nullopt;
-  const bool or_equal = at + 1 < packed.size() && packed[at + 1] == '=';
+  const bool or_equal = at + 1 < text.size() && text[at + 1] == '=';
   Check check;
   check.text = text;
-  if (packed[at] == '<')
+  if (text[at] == '<')
     check.comparison = or_equal ? Comparison::LessOrEqual : Comparison::Less;
   else
     check.comparison = or_equal ? Comparison::GreaterOrEqual : Comparison::Greater;
-  check.subject = packed.substr(0, at);
+  check.subject = trimmed(text.substr(0, at));
   check.figure = take_last(check.subject);
   check.metric = "residence";
   if (check.figure == "drops") {
@@ -130,7 +160,8 @@ std::optional<Check> parse_check(std::string_view text) {
       check.subject = shorter;
     }
   }
-  const auto bound = parse_bound(packed.substr(at + (or_equal ? 2 : 1)), check.metric != "drops");
+  const auto bound =
+      parse_bound(without_spaces(text.substr(at + (or_equal ? 2 : 1))), check.metric != "drops");
   if (!bound || check.subject.empty())
     return std::nullopt;
   check.bound = *bound;
@@ -140,14 +171,31 @@ std::optional<Check> parse_check(std::string_view text) {
 std::optional<double> value_of(const Check& check, const Report& report) {
   if (check.subject == "total")
     return check.metric == "residence" ? total_of(check, report) : std::nullopt;
-  for (const ElementReport& element : report.elements) {
-    if (element.name != check.subject)
-      continue;
-    if (check.metric == "drops")
-      return element.drops ? std::optional(static_cast<double>(*element.drops)) : std::nullopt;
-    return figure_of(metric_of(element, check.metric), check.figure);
-  }
-  return std::nullopt;
+  const auto elements = elements_of(check, report);
+  if (elements.size() != 1)
+    return std::nullopt;
+  const ElementReport& element = *elements.front();
+  if (check.metric == "drops")
+    return element.drops ? std::optional(static_cast<double>(*element.drops)) : std::nullopt;
+  return figure_of(metric_of(element, check.metric), check.figure);
+}
+
+bool concerns(const Check& check, const Report& report) {
+  return check.subject == "total" ? !report.paths.empty() : !elements_of(check, report).empty();
+}
+
+std::string why_unknown(const Check& check, const Report& report) {
+  if (check.subject == "total")
+    return report.paths.empty() ? "n/a: no counted frame reached a sink" : "n/a";
+  const auto elements = elements_of(check, report);
+  if (elements.empty())
+    return "n/a: no element of that name passed data";
+  if (elements.size() == 1)
+    return "n/a";
+  std::string text = "n/a: several elements are called so:";
+  for (const ElementReport* element : elements)
+    text += (element == elements.front() ? " " : ", ") + element->name;
+  return text;
 }
 
 bool holds(const Check& check, std::optional<double> value) {

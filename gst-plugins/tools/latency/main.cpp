@@ -40,27 +40,50 @@ std::optional<double> total_p50(const Report& report) {
   return worst;
 }
 
-/// Says how each condition fared; false where one does not hold.
-bool judge(const std::vector<Check>& checks, const Report& report) {
+bool judge_one(const Check& check, const Report& report, bool is_only) {
+  const auto value = value_of(check, report);
+  const bool good = holds(check, value);
+  std::string found = why_unknown(check, report);
+  if (value)
+    found = check.metric == "drops" ? std::to_string(static_cast<std::uint64_t>(*value))
+                                    : duration_text(*value);
+  std::fprintf(stderr, "check %s%s%s: %s (%s)\n", check.text.c_str(), is_only ? "" : " in ",
+               is_only ? "" : report.pipeline.c_str(), good ? "holds" : "FAILS", found.c_str());
+  return good;
+}
+
+/// Says how each condition fared; false where one does not hold. Of several pipelines it has to hold in each that it is about,
+/// and in one at least.
+bool judge(const std::vector<Check>& checks, const std::vector<Report>& reports) {
   bool all = true;
   for (const Check& check : checks) {
-    const auto value = value_of(check, report);
-    const bool good = holds(check, value);
-    all = all && good;
-    std::string found = "n/a";
-    if (value)
-      found = check.metric == "drops" ? std::to_string(static_cast<std::uint64_t>(*value))
-                                      : duration_text(*value);
-    std::fprintf(stderr, "check %s: %s (%s)\n", check.text.c_str(), good ? "holds" : "FAILS",
-                 found.c_str());
+    std::vector<const Report*> about;
+    for (const Report& report : reports) {
+      if (concerns(check, report))
+        about.push_back(&report);
+    }
+    if (about.empty())
+      about.push_back(&reports.front());
+    for (const Report* report : about)
+      all = judge_one(check, *report, reports.size() == 1) && all;
   }
   return all;
 }
+
+/// Some frame was counted, wherever it was.
+bool has_counted(const Report& report) {
+  return !report.paths.empty() ||
+         std::any_of(report.elements.begin(), report.elements.end(),
+                     [](const ElementReport& element) { return element.processing.has_value(); });
+}
+constexpr const char* kNothingCounted = "no frame was counted; see --warmup and --samples";
 
 MeasureOptions measure_options(const Options& options, const std::string& label) {
   MeasureOptions result;
   result.warmup = options.warmup;
   result.samples = options.samples;
+  result.window = options.window;
+  result.spans = options.spans;
   result.live = options.live;
   result.progress = !options.quiet && isatty(STDERR_FILENO) != 0;
   result.label = label;
@@ -104,12 +127,14 @@ std::string run_once(Tracing& tracing, const Options& options, const std::string
   interrupted = measured.interrupted;
   if (!measured.error.empty())
     return measured.error;
+  if (!has_counted(measured.report))
+    return kNothingCounted;
   const auto median = total_p50(measured.report);
   if (!median && !options.compare.empty())
     return "no counted frame reached a sink; see --warmup and --samples";
   std::uint64_t frames = 0;
   for (const PathReport& path : measured.report.paths)
-    frames = std::max(frames, path.latency.count);
+    frames = std::max(frames, path.frames);
   if (frames < options.samples && !options.quiet)
     std::fprintf(stderr, "simaai-latency: the stream ended after %llu of %llu samples\n",
                  static_cast<unsigned long long>(frames),
@@ -157,7 +182,7 @@ int conclude(const Options& options, const Series& first, const Series& other) {
     if (!error.empty())
       return fail(error);
   }
-  return judge(options.checks, report) ? 0 : kCheckFailed;
+  return judge(options.checks, {report}) ? 0 : kCheckFailed;
 }
 
 int run_pipelines(const Options& options) {
@@ -184,17 +209,24 @@ int run_pipelines(const Options& options) {
 }
 
 int watch_program(const Options& options) {
-  Report report;
+  Watched watched;
   std::string error;
-  const int status = run_program(options, report, error);
+  const int status = run_program(options, watched, error);
   if (!error.empty())
     return fail(error);
   if (status != 0)
     return fail("the program ended with status " + std::to_string(status));
-  if (report.elements.empty())
+  if (watched.reports.empty())
     return fail("the program stopped no pipeline, or does not find the plug-in simaaitracers "
                 "(GST_PLUGIN_PATH)");
-  return judge(options.checks, report) ? 0 : kCheckFailed;
+  if (std::none_of(watched.reports.begin(), watched.reports.end(), &has_counted))
+    return fail(kNothingCounted);
+  const bool good = judge(options.checks, watched.reports);
+  for (const std::string& problem : watched.errors)
+    fail(problem);
+  if (!watched.errors.empty())
+    return kFailed;
+  return good ? 0 : kCheckFailed;
 }
 
 } // namespace
@@ -205,10 +237,14 @@ int main(int argc, char** argv) {
   int status = 0;
   const auto options =
       simaai::latency::parse_options(std::vector<std::string>(argv + 1, argv + argc), status);
-  if (!options)
-    return status;
-  if (!options->program.empty())
-    return simaai::latency::watch_program(*options);
-  gst_init(nullptr, nullptr);
-  return simaai::latency::run_pipelines(*options);
+  if (options && !options->program.empty()) {
+    status = simaai::latency::watch_program(*options);
+  } else if (options) {
+    gst_init(nullptr, nullptr);
+    status = simaai::latency::run_pipelines(*options);
+  }
+  // What was printed may be in a buffer until now, and then be lost.
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
+    return simaai::latency::fail("cannot write to standard output");
+  return status;
 }

@@ -5,14 +5,17 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
-#include <map>
+#include <cstdlib>
 #include <string>
+#include <string_view>
 
 #include <glib-unix.h>
+#include <unistd.h>
 
 #include <gst/gst.h>
 
 #include "common/gst_ptr.h"
+#include "tracers/names.h"
 #include "tracers/output.h"
 
 namespace simaai::latency {
@@ -51,8 +54,13 @@ std::string bar_text(const MeasureOptions& options, std::uint64_t done) {
 void show_live(Run& run, const Recorder& recorder) {
   if (run.ticks % kTicksOfTable != 0)
     return;
-  const Report report = make_report(recorder, GST_OBJECT_NAME(run.pipeline), false);
-  std::printf("\x1b[H\x1b[2J%s", table_text(report).c_str());
+  const Report report = make_report(recorder, reported_name(GST_OBJECT_CAST(run.pipeline)), false);
+  // A file or a pipe gets one table after the other.
+  const char* terminal = std::getenv("TERM");
+  const bool clears =
+      isatty(STDOUT_FILENO) != 0 && terminal != nullptr && std::string_view(terminal) != "dumb";
+  std::printf("%s%s%s", clears ? "\x1b[H\x1b[2J" : "", table_text(report).c_str(),
+              clears ? "" : "\n");
   std::fflush(stdout);
 }
 
@@ -110,31 +118,6 @@ gboolean on_interrupt(gpointer data) noexcept {
   return G_SOURCE_CONTINUE;
 }
 
-/// Names that GStreamer made up go on counting from run to run. Reports have them as the first run would.
-void name_for_reports(GstElement* pipeline) {
-  std::map<std::string, std::map<unsigned long, GstElement*>> made_up; // factory, number
-  if (g_str_has_prefix(GST_OBJECT_NAME(pipeline), "pipeline"))
-    set_reported_name(pipeline, "pipeline0");
-  GstIterator* elements = gst_bin_iterate_recurse(GST_BIN(pipeline));
-  const auto note = [](const GValue* item, gpointer data) {
-    auto* element = GST_ELEMENT_CAST(g_value_get_object(item));
-    const GstElementFactory* factory = gst_element_get_factory(element);
-    const std::string type = factory != nullptr ? GST_OBJECT_NAME(factory) : "";
-    const std::string name = GST_OBJECT_NAME(element);
-    if (!type.empty() && name.size() > type.size() && name.starts_with(type) &&
-        name.find_first_not_of("0123456789", type.size()) == std::string::npos)
-      (*static_cast<decltype(made_up)*>(data))[type][std::stoul(name.substr(type.size()))] =
-          element;
-  };
-  gst_iterator_foreach(elements, note, &made_up);
-  gst_iterator_free(elements);
-  for (const auto& [type, numbered] : made_up) {
-    std::size_t number = 0;
-    for (const auto& [original, element] : numbered)
-      set_reported_name(element, type + std::to_string(number++));
-  }
-}
-
 void play(Run& run) {
   run.loop = g_main_loop_new(nullptr, FALSE);
   const gst::GstPtr<GstBus> bus(gst_element_get_bus(run.pipeline));
@@ -163,7 +146,9 @@ Settings settings_for(const MeasureOptions& options) {
   Settings settings;
   settings.warmup = options.warmup;
   settings.samples = options.samples;
-  settings.spans = kSpans;
+  if (options.window != 0)
+    settings.window = options.window;
+  settings.spans = options.spans != 0 ? options.spans : kSpans;
   return settings;
 }
 
@@ -176,6 +161,7 @@ Measured measure(Tracing& tracing, const std::string& text, const MeasureOptions
     run.result.report = report;
     reported = true;
   });
+  begin_names(text);
   GError* raw_error = nullptr;
   gst::GstPtr<GstElement> pipeline(
       gst_parse_launch_full(text.c_str(), nullptr, GST_PARSE_FLAG_FATAL_ERRORS, &raw_error));
@@ -192,7 +178,6 @@ Measured measure(Tracing& tracing, const std::string& text, const MeasureOptions
     pipeline = std::move(outer);
   }
   run.pipeline = pipeline.get();
-  name_for_reports(run.pipeline);
   play(run);
   pipeline.reset();
   configure(tracing, settings_for(options), [](const Report& /*report*/) {});

@@ -13,6 +13,8 @@ namespace simaai::latency {
 struct MeasureOptions {
   std::uint64_t warmup = 10;
   std::uint64_t samples = 100; ///< 0: until the end of the stream
+  std::uint64_t window = 0;    ///< 0: that of the tracer
+  std::uint64_t spans = 0;     ///< 0: enough for some thousand frames
   bool live = false;           ///< shows the table meanwhile, on standard output
   bool progress = false;       ///< shows a bar, on standard error
   std::string label;           ///< before the bar

@@ -3,6 +3,7 @@
 #include "options.h"
 
 #include <algorithm>
+#include <bit>
 #include <charconv>
 #include <cstdio>
 #include <filesystem>
@@ -29,14 +30,17 @@ time goes. With -- a program is run instead and each of its pipelines is reporte
   --check COND     exit status 3 unless the condition holds; may be given several times. Examples:
                    "filter.p50<2ms" "filter.waiting.p95<1ms" "filter.drops<1" "total.p99<33ms"
                    "detect.working.p99<4ms" (of jobs: queued, working, retirement)
+  --window N       frames of which an element remembers when they came in (default: 1024; a power of two)
+  --spans N        intervals that are kept for figures over time, single frames and exact percentiles
+                   (default: 262144)
   --live           show the table while the pipeline runs
   --table FILE, --json FILE, --csv FILE, --html FILE, --trace FILE
                    write the report in this form (--trace: for Perfetto or chrome://tracing)
   --quiet          no table and no progress
   --help           this text
 
-exit status: 0 measured and every condition holds, 1 the pipeline failed, 2 wrong arguments,
-3 a condition does not hold
+exit status: 0 measured and every condition holds, 1 the pipeline failed, no frame was counted or an
+output cannot be written, 2 wrong arguments, 3 a condition does not hold
 )";
 
 bool parse_number(const std::string& text, std::uint64_t& number) {
@@ -53,6 +57,11 @@ bool set_value(Options& options, const std::string& name, const std::string& val
     return parse_number(value, options.samples);
   if (name == "--repeat")
     return parse_number(value, options.repeats) && options.repeats > 0 && options.repeats <= 1000;
+  if (name == "--window")
+    return parse_number(value, options.window) && std::has_single_bit(options.window) &&
+           options.window >= kLeastWindow && options.window <= kMostWindow;
+  if (name == "--spans")
+    return parse_number(value, options.spans) && options.spans > 0 && options.spans <= kMostSpans;
   if (name == "--check") {
     const auto check = parse_check(value);
     if (check)
@@ -170,6 +179,8 @@ std::optional<Options> parse_options(const std::vector<std::string>& arguments, 
     status = complain(reason);
     return std::nullopt;
   }
+  if (options.outputs.table == "stderr")
+    options.outputs.table = "./stderr"; // a file, as all others
   if (options.samples == kSamplesNotGiven)
     options.samples = options.program.empty() ? kSamples : 0;
   if (options.repeats == 0)

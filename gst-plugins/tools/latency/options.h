@@ -19,6 +19,8 @@ struct Options {
   std::uint64_t warmup = 10;
   std::uint64_t samples = 100;
   std::uint64_t repeats = 0;
+  std::uint64_t window = 0; ///< 0: not given
+  std::uint64_t spans = 0;  ///< 0: not given
   bool live = false;
   bool quiet = false;
   std::vector<Check> checks;
