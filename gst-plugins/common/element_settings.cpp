@@ -5,13 +5,14 @@
 #include <algorithm>
 #include <limits>
 
+#include "element_stats.h"
+
 namespace simaai::gst {
 namespace {
 
 /// Value of int8-channel-padding that means "not set": one below the int8 range.
 constexpr int kPaddingUnset = std::numeric_limits<std::int8_t>::min() - 1;
 constexpr guint kMostJobTimeoutMs = 3'600'000;
-constexpr guint kMostBuffers = 1024;
 constexpr guint kDefaultJobTimeoutMs = 1000;
 
 GType register_backend() {
@@ -98,10 +99,9 @@ TileSettings ElementSettings::tile() const noexcept {
 }
 
 std::string ElementSettings::problem() const {
-  if (max_buffers != 0 && max_buffers < min_buffers)
-    return "property max-buffers is " + std::to_string(max_buffers) + "; expected 0 or at least " +
-           std::to_string(min_buffers) + ", the property min-buffers";
-  std::string text = wrong_count("tile-axes", tile_axes);
+  std::string text = pool.problem();
+  if (text.empty())
+    text = wrong_count("tile-axes", tile_axes);
   return text.empty() ? wrong_count("tile-shape", tile_shape) : text;
 }
 
@@ -145,33 +145,19 @@ void install_common_properties(GObjectClass* klass) {
                            "Put all tensors of a set into one memory, with an offset for each in "
                            "the caps, instead of a memory each. Downstream caps win",
                            FALSE, kFlags));
-  g_object_class_install_property(
-      klass, kPropMinBuffers,
-      g_param_spec_uint("min-buffers", "Least buffers",
-                        "Output buffers that are allocated before the first one is needed", 0,
-                        kMostBuffers, 0, kFlags));
-  g_object_class_install_property(
-      klass, kPropMaxBuffers,
-      g_param_spec_uint("max-buffers", "Most buffers",
-                        "Output buffers that may exist. A consumer that keeps all of them stops "
-                        "the element, which says so (simaai-pool-wait), until one is back, a "
-                        "flush or READY. 0: no limit",
-                        0, kMostBuffers, 0, kFlags));
+  install_pool_limits(klass, kPropMinBuffers, kPropMaxBuffers);
   g_object_class_install_property(
       klass, kPropActiveBackend,
       g_param_spec_string("active-backend", "Active backend",
                           "Backend in use: a65 or ev74; null before the element is started",
                           nullptr, kReadFlags));
-  g_object_class_install_property(
+  install_stats_property(
       klass, kPropStats,
-      g_param_spec_boxed(
-          "stats", "Statistics",
-          "Counters since the element was started: frames, bytes-in, bytes-out, copies, "
-          "allocations (all uint64); memory and backend (strings); p50-ns, p95-ns, "
-          "p99-ns and max-ns (uint64, processing time a buffer in nanoseconds, within 1 %); "
-          "in-flight (uint64); queued-p50-ns, device-p50-ns and return-p50-ns (uint64, parts of a "
-          "job); last-pts, last-submit-ns, last-start-ns, last-done-ns and last-retire-ns (uint64)",
-          GST_TYPE_STRUCTURE, kReadFlags));
+      "Counters since the element was started: frames, bytes-in, bytes-out, copies, "
+      "allocations (all uint64); memory and backend (strings); p50-ns, p95-ns, "
+      "p99-ns and max-ns (uint64, processing time a buffer in nanoseconds, within 1 %); "
+      "in-flight (uint64); queued-p50-ns, device-p50-ns and return-p50-ns (uint64, parts of a "
+      "job); last-pts, last-submit-ns, last-start-ns, last-done-ns and last-retire-ns (uint64)");
 }
 
 void install_op_properties(GObjectClass* klass, const OpTraits& traits) {
@@ -241,10 +227,10 @@ bool set_setting(ElementSettings& settings, guint id, const GValue* value) noexc
     settings.async_depth = g_value_get_uint(value);
     return true;
   case kPropMinBuffers:
-    settings.min_buffers = g_value_get_uint(value);
+    settings.pool.min_buffers = g_value_get_uint(value);
     return true;
   case kPropMaxBuffers:
-    settings.max_buffers = g_value_get_uint(value);
+    settings.pool.max_buffers = g_value_get_uint(value);
     return true;
   case kPropSingleMemory:
     settings.single_memory = g_value_get_boolean(value) != FALSE;
@@ -285,10 +271,10 @@ bool get_setting(const ElementSettings& settings, guint id, GValue* value) noexc
     g_value_set_uint(value, settings.async_depth);
     return true;
   case kPropMinBuffers:
-    g_value_set_uint(value, settings.min_buffers);
+    g_value_set_uint(value, settings.pool.min_buffers);
     return true;
   case kPropMaxBuffers:
-    g_value_set_uint(value, settings.max_buffers);
+    g_value_set_uint(value, settings.pool.max_buffers);
     return true;
   case kPropSingleMemory:
     g_value_set_boolean(value, settings.single_memory);

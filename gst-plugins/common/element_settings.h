@@ -12,6 +12,7 @@
 #include "export.h"
 #include "negotiation.h"
 #include "op_adapter.h"
+#include "output_pool.h"
 
 G_BEGIN_DECLS
 /// Values: auto (0), a65 (1), ev74 (2).
@@ -66,8 +67,7 @@ struct ElementSettings {
   guint job_timeout_ms = 1000; ///< of one job
   guint async_depth = 1;       ///< jobs in flight; 1: the streaming thread waits
   bool single_memory = false;  ///< tensors of a set in one memory
-  guint min_buffers = 0;       ///< of the output pool, allocated at once
-  guint max_buffers = 0;       ///< of the output pool; 0: no limit
+  PoolLimits pool;             ///< of the outputs
 
   [[nodiscard]] TileSettings tile() const noexcept;
   [[nodiscard]] OpParams params() const noexcept { return {channel_padding}; }

@@ -13,8 +13,10 @@ namespace simaai::gst {
 namespace {
 
 bool configure(GstBufferPool* pool, GstCaps* caps, guint size, guint min, guint max,
-               GstAllocator* allocator, const GstAllocationParams& params) {
+               GstAllocator* allocator, const GstAllocationParams& params, const char* option) {
   GstStructure* config = gst_buffer_pool_get_config(pool);
+  if (option != nullptr && gst_buffer_pool_has_option(pool, option) != FALSE)
+    gst_buffer_pool_config_add_option(config, option);
   gst_buffer_pool_config_set_allocator(config, allocator, &params);
   return configure_offered_pool(pool, config, caps, size, min, max);
 }
@@ -36,7 +38,7 @@ bool configure_offered_pool(GstBufferPool* pool, GstStructure* config, GstCaps* 
   return gst_buffer_pool_set_config(pool, config) != FALSE;
 }
 
-bool negotiate_pool(GstQuery* query, guint bytes) {
+bool negotiate_pool(GstQuery* query, guint bytes, const PoolLimits& limits, const char* option) {
   GstCaps* caps = nullptr;
   gst_query_parse_allocation(query, &caps, nullptr);
   GstAllocator* allocator = nullptr;
@@ -74,11 +76,14 @@ bool negotiate_pool(GstQuery* query, guint bytes) {
     return true;
   }
   size = std::max(size, bytes);
-  if (pool == nullptr || !configure(pool.get(), caps, size, min, max, allocator, params)) {
+  if (pool == nullptr)
+    max = 0; // our own grows on demand, unless told otherwise
+  limits.apply(min, max);
+  if (pool == nullptr || !configure(pool.get(), caps, size, min, max, allocator, params, option)) {
     pool = new_tensor_pool();
     size = bytes;
-    max = 0;
-    if (!configure(pool.get(), caps, size, min, max, allocator, params))
+    max = limits.max_buffers;
+    if (!configure(pool.get(), caps, size, min, max, allocator, params, option))
       return false;
   }
   if (has_pool)

@@ -8,6 +8,7 @@
 #include <gst/gst.h>
 
 #include "export.h"
+#include "output_pool.h"
 
 namespace simaai::gst {
 
@@ -19,9 +20,11 @@ namespace simaai::gst {
 
 /// Leaves one configured pool and one set of allocation parameters in the query: the pool that
 /// downstream proposes, or one of ours; buffers of at least `bytes`, aligned to 64. Nothing is
-/// pooled where `bytes` is 0. False where a pool refuses its configuration.
+/// pooled where `bytes` is 0. `option` is switched on in pools that have it. False where a pool refuses its configuration.
 /// Where the caps of the query promise DMA-BUFs, memory is ours unless downstream proposes such an allocator.
-[[nodiscard]] SIMAAI_GST_API bool negotiate_pool(GstQuery* query, guint bytes);
+[[nodiscard]] SIMAAI_GST_API bool negotiate_pool(GstQuery* query, guint bytes,
+                                                 const PoolLimits& limits,
+                                                 const char* option = nullptr);
 
 /// Adds a pool of DMA-BUFs of `bytes` to the query of an upstream element, and their allocator.
 SIMAAI_GST_API void propose_dma_buf_pool(GstQuery* query, guint bytes);

@@ -193,7 +193,7 @@ bool TransformCore::set_caps(GstCaps* sink_caps, GstCaps* src_caps) {
   }
   const ElementSettings now = settings();
   require_zero_copy_ = now.require_zero_copy;
-  copy_announced_ = false;
+  stats_.announce_again();
   refused_sink_caps_.reset();
   refused_src_caps_.reset();
   sink_caps_.reset(gst_caps_ref(sink_caps));

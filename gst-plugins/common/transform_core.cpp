@@ -11,11 +11,6 @@
 namespace simaai::gst {
 namespace {
 
-/// One writer a counter: plain load and store, which readers on other threads see whole.
-void add(std::atomic<std::uint64_t>& counter, std::uint64_t amount) noexcept {
-  counter.store(counter.load(std::memory_order_relaxed) + amount, std::memory_order_relaxed);
-}
-
 std::uint64_t now_ns() noexcept {
   const auto since = std::chrono::steady_clock::now().time_since_epoch();
   return static_cast<std::uint64_t>(
@@ -53,36 +48,21 @@ bool TransformCore::get_property(guint id, GValue* value) const {
 }
 
 GstStructure* TransformCore::stats() const {
-  std::uint64_t allocations = staging_allocations_.load(std::memory_order_relaxed);
-  GstPtr<GstBufferPool> pool;
-  {
-    const ObjectLock lock(element_);
-    allocations += past_pool_allocations_;
-    if (pool_)
-      pool.reset(GST_BUFFER_POOL_CAST(gst_object_ref(pool_.get())));
-  }
-  allocations += pool_allocations(pool.get());
   const JobStatistics::Last last = jobs_.last();
-  const auto value = [](const std::atomic<std::uint64_t>& counter) {
-    return guint64{counter.load(std::memory_order_relaxed)};
-  };
-  return gst_structure_new(
-      "simaai-stats", "frames", G_TYPE_UINT64, value(frames_), "bytes-in", G_TYPE_UINT64,
-      value(bytes_in_), "bytes-out", G_TYPE_UINT64, value(bytes_out_), "copies", G_TYPE_UINT64,
-      value(copies_), "allocations", G_TYPE_UINT64, guint64{allocations}, "memory", G_TYPE_STRING,
-      memory_name_.load(std::memory_order_acquire), "memory-source", G_TYPE_STRING,
-      memory_source_.load(std::memory_order_acquire), "backend", G_TYPE_STRING, backend_name(),
-      "p50-ns", G_TYPE_UINT64, guint64{processing_.percentile_ns(50)}, "p95-ns", G_TYPE_UINT64,
-      guint64{processing_.percentile_ns(95)}, "p99-ns", G_TYPE_UINT64,
-      guint64{processing_.percentile_ns(99)}, "max-ns", G_TYPE_UINT64,
-      guint64{processing_.max_ns()}, "in-flight", G_TYPE_UINT64, guint64{flights_.in_flight()},
-      "queued-p50-ns", G_TYPE_UINT64, guint64{jobs_.queued().percentile_ns(50)}, "device-p50-ns",
-      G_TYPE_UINT64, guint64{jobs_.device().percentile_ns(50)}, "return-p50-ns", G_TYPE_UINT64,
+  GstStructure* stats = stats_.structure();
+  outputs_.describe(stats);
+  gst_structure_set(
+      stats, "allocations", G_TYPE_UINT64, guint64{stats_.allocations() + outputs_.allocations()},
+      "backend", G_TYPE_STRING, backend_name(), "in-flight", G_TYPE_UINT64,
+      guint64{flights_.in_flight()}, "queued-p50-ns", G_TYPE_UINT64,
+      guint64{jobs_.queued().percentile_ns(50)}, "device-p50-ns", G_TYPE_UINT64,
+      guint64{jobs_.device().percentile_ns(50)}, "return-p50-ns", G_TYPE_UINT64,
       guint64{jobs_.way_back().percentile_ns(50)}, "last-pts", G_TYPE_UINT64, guint64{last.pts},
       "last-submit-ns", G_TYPE_UINT64, guint64{last.times.submitted_ns}, "last-start-ns",
       G_TYPE_UINT64, guint64{last.times.started_ns}, "last-done-ns", G_TYPE_UINT64,
       guint64{last.times.done_ns}, "last-retire-ns", G_TYPE_UINT64, guint64{last.times.retired_ns},
       nullptr);
+  return stats;
 }
 
 bool TransformCore::check_settings() {
@@ -95,12 +75,7 @@ bool TransformCore::check_settings() {
 }
 
 bool TransformCore::start() {
-  frames_ = 0;
-  bytes_in_ = 0;
-  bytes_out_ = 0;
-  copies_ = 0;
-  staging_allocations_ = 0;
-  processing_.reset();
+  stats_.reset();
   jobs_.reset();
   gap_ = false;
   latency_ns_ = 0;
@@ -108,10 +83,7 @@ bool TransformCore::start() {
   flights_.set_flushing(false);
   refused_sink_caps_.reset();
   refused_src_caps_.reset();
-  {
-    const ObjectLock lock(element_);
-    past_pool_allocations_ = 0;
-  }
+  outputs_.start();
   fd_allocator_ = shared_fd_allocator();
   makes_dma_bufs_.store(gives_dma_bufs(fd_allocator_.get()), std::memory_order_release);
   return choose_backend();
@@ -128,14 +100,10 @@ void TransformCore::stop() {
   device_.reset();
   fd_allocator_.reset();
   makes_dma_bufs_.store(true, std::memory_order_release);
-  GstPtr<GstBufferPool> old;
+  outputs_.stop();
   runtime::Device waking; // the last handle of a device goes without the lock
-  {
-    const ObjectLock lock(element_);
-    old = std::move(pool_);
-    waking = std::exchange(waking_, {});
-    past_pool_allocations_ += pool_allocations(old.get());
-  }
+  const ObjectLock lock(element_);
+  waking = std::exchange(waking_, {});
 }
 
 void TransformCore::propose_allocation(GstQuery* query) {
@@ -186,41 +154,17 @@ void TransformCore::decide_allocation(GstQuery* query) {
     pool.reset();
   const auto needed = static_cast<guint>(ports_.output_layout.total_bytes());
   size = memories ? needed : std::max(size, needed);
-  const ElementSettings now = settings();
   if (!pool) {
     // Our own pool grows on demand, unless told otherwise: a consumer that keeps buffers must not stop the pipeline.
     pool = new_tensor_pool();
     min = std::max(min, is_asynchronous() ? async_depth_ : 1U);
     max = 0;
   }
-  min = std::max(min, now.min_buffers);
-  if (now.max_buffers != 0)
-    max = max != 0 ? std::min(max, now.max_buffers) : now.max_buffers;
-  if (max != 0)
-    min = std::min(min, max);
+  settings().pool.apply(min, max);
   if (listed)
     gst_query_set_nth_allocation_pool(query, 0, pool.get(), size, min, max);
   else
     gst_query_add_allocation_pool(query, pool.get(), size, min, max);
-}
-
-void TransformCore::remember_pool(GstQuery* query) {
-  GstBufferPool* chosen = nullptr;
-  if (gst_query_get_n_allocation_pools(query) > 0)
-    gst_query_parse_nth_allocation_pool(query, 0, &chosen, nullptr, nullptr, nullptr);
-  GstPtr<GstBufferPool> pool(chosen);
-  if (pool) {
-    const GstPtr<GstStructure> config(gst_buffer_pool_get_config(pool.get()));
-    GstAllocator* allocator = nullptr;
-    (void)gst_buffer_pool_config_get_allocator(config.get(), &allocator, nullptr);
-    memory_name_.store(fd_allocator_memory(allocator), std::memory_order_release);
-    memory_source_.store(fd_allocator_source(allocator), std::memory_order_release);
-  }
-  announce_waits(pool.get(), element());
-  const ObjectLock lock(element_);
-  if (pool_ != pool)
-    past_pool_allocations_ += pool_allocations(pool_.get());
-  std::swap(pool_, pool);
 }
 
 void TransformCore::report_data(std::string reason, std::optional<std::uint64_t> needed,
@@ -242,20 +186,11 @@ bool TransformCore::check_input(GstBuffer* buffer) {
 
 /// Counts and announces a copy; posts an error and returns false where none may be made.
 bool TransformCore::allow_copy(const char* port, const char* why, std::uint64_t bytes) {
-  if (require_zero_copy_) {
-    report_data(std::string("the ") + port + " buffer must be copied (" + why +
-                    "), which require-zero-copy forbids",
-                bytes, std::nullopt);
-    return false;
-  }
-  add(copies_, 1);
-  if (!copy_announced_) {
-    copy_announced_ = true;
-    post_notice(element(), gst_structure_new("simaai-copy", "port", G_TYPE_STRING, port, "reason",
-                                             G_TYPE_STRING, why, "bytes", G_TYPE_UINT64,
-                                             guint64{bytes}, nullptr));
-  }
-  return true;
+  Report context;
+  context.sink_caps = sink_caps_.get();
+  context.src_caps = src_caps_.get();
+  context.backend = backend_name();
+  return stats_.allow_copy(element(), port, why, bytes, require_zero_copy_, std::move(context));
 }
 
 std::byte* TransformCore::stage(StagingBlock& block, const char* port, BindResult why,
@@ -265,7 +200,7 @@ std::byte* TransformCore::stage(StagingBlock& block, const char* port, BindResul
   bool grew = false;
   std::byte* staged = block.ensure(bytes, grew);
   if (grew)
-    add(staging_allocations_, 1);
+    stats_.count_allocation();
   if (staged == nullptr) {
     report_data("out of memory", bytes, std::nullopt);
     return nullptr;
@@ -334,10 +269,7 @@ bool TransformCore::fit_output(GstBuffer* output) {
 
 void TransformCore::count_frame(std::uint64_t begun_ns, const runtime::JobTimes& times,
                                 GstClockTime pts) {
-  add(frames_, 1);
-  add(bytes_in_, input_bytes_);
-  add(bytes_out_, output_bytes_);
-  processing_.record(times.retired_ns - begun_ns);
+  stats_.count_frame(input_bytes_, output_bytes_, times.retired_ns - begun_ns);
   jobs_.record(pts, times);
 }
 

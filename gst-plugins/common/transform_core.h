@@ -20,12 +20,13 @@
 #include "caps_spec.h"
 #include "device_backend.h"
 #include "element_settings.h"
+#include "element_stats.h"
 #include "errors.h"
 #include "gst_ptr.h"
 #include "job_observer.h"
 #include "job_statistics.h"
-#include "latency_histogram.h"
 #include "op_adapter.h"
+#include "output_pool.h"
 #include "port_layout.h"
 
 namespace simaai::gst {
@@ -40,7 +41,7 @@ public:
   TransformCore(GstBaseTransform* element, const OpTraits& traits, AdapterFactory factory,
                 PlanFactory device_plan) noexcept
       : element_(element), traits_(traits), adapter_(factory()), device_plan_(device_plan),
-        flights_(GST_BASE_TRANSFORM_SRC_PAD(element), *this) {}
+        outputs_(GST_ELEMENT_CAST(element)), flights_(GST_BASE_TRANSFORM_SRC_PAD(element), *this) {}
 
   [[nodiscard]] const OpTraits& traits() const noexcept { return traits_; }
 
@@ -84,7 +85,7 @@ public:
   // Allocation.
   void propose_allocation(GstQuery* query);
   void decide_allocation(GstQuery* query);
-  void remember_pool(GstQuery* query);
+  void remember_pool(GstQuery* query) { outputs_.remember(query); }
 
   // Data.
   /// False, with an error posted, where the buffer is shorter than its caps say.
@@ -183,8 +184,7 @@ private:
   BackendChoice requested_ = BackendChoice::Auto; ///< copy of the setting, taken at start
   bool require_zero_copy_ = false;                ///< copy of the setting, taken at set_caps
   bool reported_ = false;                         ///< an error about the caps at hand was posted
-  bool copy_announced_ = false;
-  bool gap_ = false; ///< the next output gets DISCONT
+  bool gap_ = false;                              ///< the next output gets DISCONT
   std::atomic<bool> cancelled_{false};
   std::atomic<std::uint64_t> held_ns_{
       0}; ///< of stream that jobs in flight hold at most; 0: not known
@@ -205,21 +205,13 @@ private:
 
   runtime::Device waking_; ///< object lock: the device, for cancel_jobs()
 
-  GstPtr<GstBufferPool> pool_; ///< object lock: the pool that outputs come from
+  OutputPool outputs_;
 
   const JobObserver* observer_ = nullptr; ///< of the process, taken at start
   const char* observed_device_ = nullptr; ///< interned: where jobs run
   std::atomic<const char*> active_backend_{nullptr};
   std::atomic<bool> makes_dma_bufs_{true};
-  std::atomic<const char*> memory_name_{"system"};
-  std::atomic<const char*> memory_source_{"system"};
-  std::atomic<std::uint64_t> frames_{0};
-  std::atomic<std::uint64_t> bytes_in_{0};
-  std::atomic<std::uint64_t> bytes_out_{0};
-  std::atomic<std::uint64_t> copies_{0};
-  std::atomic<std::uint64_t> staging_allocations_{0};
-  std::uint64_t past_pool_allocations_ = 0; ///< object lock: of pools that were replaced
-  LatencyHistogram processing_;
+  ElementStats stats_;
   JobStatistics jobs_;
 
   AsyncOutput flights_; ///< after what its jobs use

@@ -63,9 +63,7 @@ void TransformCore::post_backend(const std::string& reason) {
   const char* active = device_ ? "ev74" : adapter_->backend_name();
   active_backend_.store(active, std::memory_order_release);
   observed_device_ = g_intern_string(device_ ? device_->uri().c_str() : active);
-  GstAllocator* const allocator = device_ ? fd_allocator_.get() : nullptr;
-  memory_name_.store(fd_allocator_memory(allocator), std::memory_order_release);
-  memory_source_.store(fd_allocator_source(allocator), std::memory_order_release);
+  outputs_.expect(device_ ? fd_allocator_.get() : nullptr);
   GstStructure* notice =
       gst_structure_new("simaai-backend", "requested", G_TYPE_STRING, choice_name(requested_),
                         "active", G_TYPE_STRING, active, nullptr);
@@ -149,7 +147,7 @@ GstMemory* TransformCore::stage_memory(StagedMemories& kept, const char* port, F
   GstAllocationParams params;
   gst_allocation_params_init(&params);
   GstPtr<GstMemory> made(gst_allocator_alloc(fd_allocator_.get(), bytes, &params));
-  staging_allocations_.fetch_add(1, std::memory_order_relaxed);
+  stats_.count_allocation();
   if (!made) {
     report_data("out of memory for the device", bytes, std::nullopt);
     return nullptr;

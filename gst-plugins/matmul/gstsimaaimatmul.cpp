@@ -8,6 +8,7 @@
 #include "common/pool_query.h"
 #include "common/transform_trampolines.h"
 #include "matmul_core.h"
+#include "matrix_properties.h"
 #include "port_caps.h"
 
 GST_DEBUG_CATEGORY_STATIC(gst_simaai_matmul_debug);
@@ -116,7 +117,8 @@ void install_properties(GObjectClass* klass) {
                        MatmulCore::kPaddingUnset, std::numeric_limits<std::int8_t>::max(),
                        MatmulCore::kPaddingUnset, flags));
   install_zero_copy_property(klass, MatmulCore::PropRequireZeroCopy);
-  install_stats_property(klass, MatmulCore::PropStats);
+  install_matrix_stats_property(klass, MatmulCore::PropStats);
+  install_pool_limits(klass, MatmulCore::PropMinBuffers, MatmulCore::PropMaxBuffers);
 }
 
 void add_templates(GstElementClass* klass) {

@@ -6,6 +6,7 @@
 
 #include "common/fd_memory.h"
 #include "common/pool_query.h"
+#include "matrix_properties.h"
 #include "port_caps.h"
 
 namespace simaai::gst {
@@ -56,6 +57,12 @@ bool MatmulCore::set_property(guint id, const GValue* value) {
   case PropRequireZeroCopy:
     settings_.require_zero_copy = g_value_get_boolean(value) != FALSE;
     return true;
+  case PropMinBuffers:
+    settings_.pool.min_buffers = g_value_get_uint(value);
+    return true;
+  case PropMaxBuffers:
+    settings_.pool.max_buffers = g_value_get_uint(value);
+    return true;
   default: // an id, not an enumerator: GObject passes any number
     return false;
   }
@@ -63,7 +70,9 @@ bool MatmulCore::set_property(guint id, const GValue* value) {
 
 bool MatmulCore::get_property(guint id, GValue* value) const {
   if (id == PropStats) {
-    g_value_take_boxed(value, stats_.structure());
+    GstStructure* stats = stats_.structure_with_conversions();
+    outputs_.describe(stats);
+    g_value_take_boxed(value, stats);
     return true;
   }
   const ObjectLock lock(element_);
@@ -83,6 +92,12 @@ bool MatmulCore::get_property(guint id, GValue* value) const {
   case PropRequireZeroCopy:
     g_value_set_boolean(value, settings_.require_zero_copy);
     return true;
+  case PropMinBuffers:
+    g_value_set_uint(value, settings_.pool.min_buffers);
+    return true;
+  case PropMaxBuffers:
+    g_value_set_uint(value, settings_.pool.max_buffers);
+    return true;
   default:
     return false;
   }
@@ -91,8 +106,10 @@ bool MatmulCore::get_property(guint id, GValue* value) const {
 bool MatmulCore::start() {
   const MatmulSettings now = copy_settings();
   Report report;
-  if (now.weights.empty()) {
+  report.reason = now.pool.problem();
+  if (report.reason.empty() && now.weights.empty())
     report.reason = "property weights: expected the name of a .tgmx file, found nothing";
+  if (!report.reason.empty()) {
     post_error(GST_ELEMENT_CAST(element_), ErrorKind::Settings, report);
     return false;
   }
@@ -106,6 +123,7 @@ bool MatmulCore::start() {
   refused_sink_caps_.reset();
   refused_src_caps_.reset();
   stats_.reset();
+  outputs_.start();
   require_zero_copy_ = now.require_zero_copy;
   fd_allocator_ = shared_fd_allocator();
   makes_dma_bufs_.store(gives_dma_bufs(fd_allocator_.get()), std::memory_order_release);
@@ -119,6 +137,7 @@ void MatmulCore::stop() {
   plan_.reset();
   sink_caps_.reset();
   src_caps_.reset();
+  outputs_.stop();
   fd_allocator_.reset();
   makes_dma_bufs_.store(true, std::memory_order_release);
   const ObjectLock lock(element_);
@@ -222,9 +241,12 @@ bool MatmulCore::set_caps(const GstCaps* sink_caps, const GstCaps* src_caps) {
   return true;
 }
 
-bool MatmulCore::decide_allocation(GstQuery* query) const {
+bool MatmulCore::decide_allocation(GstQuery* query) {
   const std::uint64_t bytes = plan_ ? plan_->output_bytes() : 0;
-  return negotiate_pool(query, static_cast<guint>(bytes));
+  if (!negotiate_pool(query, static_cast<guint>(bytes), copy_settings().pool))
+    return false;
+  outputs_.remember(query);
+  return true;
 }
 
 std::optional<std::size_t> MatmulCore::other_size(GstPadDirection direction, const GstCaps* caps,
@@ -291,7 +313,7 @@ bool MatmulCore::allow_copies(bool input_split, bool output_split, const std::by
 }
 
 GstFlowReturn MatmulCore::transform(GstBuffer* input, GstBuffer* output) {
-  const auto begun = std::chrono::steady_clock::now();
+  const GstClockTime begun = gst_util_get_timestamp();
   Report report;
   report.needed_bytes = plan_->output_bytes();
   report.found_bytes = gst_buffer_get_size(output);
@@ -314,7 +336,8 @@ GstFlowReturn MatmulCore::transform(GstBuffer* input, GstBuffer* output) {
   else
     report.reason = plan_->execute(src.data(), dst.data());
   if (report.reason.empty()) {
-    stats_.count_frame(plan_->input_bytes(), plan_->output_bytes(), begun);
+    stats_.count_frame(plan_->input_bytes(), plan_->output_bytes(),
+                       gst_util_get_timestamp() - begun);
     return GST_FLOW_OK;
   }
   post_error(GST_ELEMENT_CAST(element_), ErrorKind::Data, report);

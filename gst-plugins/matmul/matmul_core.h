@@ -12,10 +12,11 @@
 #include <gst/base/gstbasetransform.h>
 #include <gst/gst.h>
 
+#include "common/element_stats.h"
 #include "common/errors.h"
 #include "common/gst_ptr.h"
+#include "common/output_pool.h"
 #include "matmul_plan.h"
-#include "matrix_stats.h"
 
 namespace simaai::gst {
 
@@ -26,13 +27,15 @@ struct MatmulSettings {
   unsigned shift = 0;
   std::optional<std::int8_t> fill;
   bool require_zero_copy = false;
+  PoolLimits pool;
 };
 
 /// State of one element. Caps queries may come from any thread; all else is the streaming thread's
 /// or happens while no data flows.
 class MatmulCore {
 public:
-  explicit MatmulCore(GstBaseTransform* element) noexcept : element_(element) {}
+  explicit MatmulCore(GstBaseTransform* element) noexcept
+      : element_(element), outputs_(GST_ELEMENT_CAST(element)) {}
 
   enum Property : guint {
     PropWeights = 1,
@@ -41,6 +44,8 @@ public:
     PropChannelPadding,
     PropRequireZeroCopy,
     PropStats,
+    PropMinBuffers,
+    PropMaxBuffers,
   };
   /// Value of int8-channel-padding that means "not set".
   static constexpr int kPaddingUnset = std::numeric_limits<std::int8_t>::min() - 1;
@@ -59,7 +64,7 @@ public:
   [[nodiscard]] std::optional<std::size_t>
   other_size(GstPadDirection direction, const GstCaps* caps, const GstCaps* other_caps) const;
   /// Leaves one pool in the query: what downstream proposes, or one of ours.
-  [[nodiscard]] bool decide_allocation(GstQuery* query) const;
+  [[nodiscard]] bool decide_allocation(GstQuery* query);
   void begin_attempt() noexcept { reported_ = false; }
   /// After caps were refused before set_caps was reached: posts why.
   void diagnose_refusal(const GstCaps* sink_caps);
@@ -89,7 +94,8 @@ private:
   std::optional<MatmulPlan> plan_;
   GstPtr<GstCaps> sink_caps_; ///< of the plan
   GstPtr<GstCaps> src_caps_;
-  MatrixStats stats_;
+  ElementStats stats_;
+  OutputPool outputs_;
   GstPtr<GstAllocator> fd_allocator_; ///< while started
   std::atomic<bool> makes_dma_bufs_{true};
   bool require_zero_copy_ = false; ///< copy of the setting, taken at start

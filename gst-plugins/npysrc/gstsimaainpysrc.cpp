@@ -2,13 +2,9 @@
 // GObject side of simaainpysrc: properties and the virtual functions of GstBaseSrc.
 #include "gstsimaainpysrc.h"
 
-#include <algorithm>
-#include <new>
-
 #include "common/errors.h"
 #include "common/fd_memory.h"
 #include "common/negotiation.h"
-#include "common/pool_query.h"
 #include "npy_source.h"
 
 GST_DEBUG_CATEGORY_STATIC(gst_simaai_npy_src_debug);
@@ -51,6 +47,8 @@ enum Property : guint {
   PropDType,
   PropCaps,
   PropFramerate,
+  PropMinBuffers,
+  PropMaxBuffers,
 };
 
 // 0 is "auto", the others are DType + 1.
@@ -107,6 +105,12 @@ void set_property(GObject* object, guint id, const GValue* value, GParamSpec* ps
     priv.settings.framerate = {gst_value_get_fraction_numerator(value),
                                gst_value_get_fraction_denominator(value)};
     break;
+  case PropMinBuffers:
+    priv.settings.pool.min_buffers = g_value_get_uint(value);
+    break;
+  case PropMaxBuffers:
+    priv.settings.pool.max_buffers = g_value_get_uint(value);
+    break;
   default:
     G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, pspec);
   }
@@ -137,6 +141,12 @@ void get_property(GObject* object, guint id, GValue* value, GParamSpec* pspec) n
     break;
   case PropFramerate:
     gst_value_set_fraction(value, settings.framerate.first, settings.framerate.second);
+    break;
+  case PropMinBuffers:
+    g_value_set_uint(value, settings.pool.min_buffers);
+    break;
+  case PropMaxBuffers:
+    g_value_set_uint(value, settings.pool.max_buffers);
     break;
   default:
     G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, pspec);
@@ -197,11 +207,8 @@ gboolean negotiate(GstBaseSrc* src) noexcept {
   return gst_base_src_set_caps(src, caps.get());
 }
 
-/// Keeps a pool of downstream and makes one otherwise: large blocks of malloc fault on each use.
 gboolean decide_allocation(GstBaseSrc* src, GstQuery* query) noexcept {
-  const auto bytes =
-      static_cast<guint>(std::min<guint64>(priv_of(src).source.payload_bytes(), G_MAXUINT));
-  return simaai::gst::negotiate_pool(query, bytes) ? TRUE : FALSE;
+  return priv_of(src).source.decide_allocation(query) ? TRUE : FALSE;
 }
 
 gboolean is_seekable(GstBaseSrc*) noexcept { return FALSE; }
@@ -262,6 +269,7 @@ void install_properties(GObjectClass* klass) {
                               "Tensors a second, for timestamps and caps; 0/1 leaves buffers "
                               "without timestamps, unless property caps has a frame rate",
                               0, 1, G_MAXINT, 1, 0, 1, flags));
+  simaai::gst::install_pool_limits(klass, PropMinBuffers, PropMaxBuffers);
 }
 
 } // namespace

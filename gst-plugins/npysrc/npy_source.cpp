@@ -2,7 +2,11 @@
 // Order of the files, caps and buffers of simaainpysrc.
 #include "npy_source.h"
 
+#include <algorithm>
+
 #include <simaai/kernels/ops/requirement.h>
+
+#include "common/pool_query.h"
 
 namespace simaai::gst {
 
@@ -15,6 +19,10 @@ void NpySource::fail(ErrorKind kind, std::string reason) const {
 bool NpySource::start(const NpySourceSettings& settings, GstPtr<GstCaps> forced_caps) {
   stop();
   settings_ = settings;
+  if (std::string problem = settings.pool.problem(); !problem.empty()) {
+    fail(ErrorKind::Settings, std::move(problem));
+    return false;
+  }
   if (settings.location.empty()) {
     fail(ErrorKind::Settings, "property location: expected the name of a .npy file, found nothing");
     return false;
@@ -53,6 +61,7 @@ void NpySource::stop() {
   caps_.reset();
   forced_.reset();
   frames_ = 0;
+  outputs_.stop();
 }
 
 GstPtr<GstCaps> NpySource::caps() const {
@@ -131,24 +140,37 @@ std::optional<std::string> NpySource::check_physical(const NpyFile& file) const 
   return std::nullopt;
 }
 
-GstPtr<GstBuffer> NpySource::allocate(std::uint64_t bytes) const {
-  if (bytes == 0)
-    return GstPtr<GstBuffer>(gst_buffer_new());
+bool NpySource::decide_allocation(GstQuery* query) {
+  const auto bytes = static_cast<guint>(std::min<std::uint64_t>(payload_bytes(), G_MAXUINT));
+  if (!negotiate_pool(query, bytes, settings_.pool))
+    return false;
+  outputs_.remember(query);
+  return true;
+}
+
+GstFlowReturn NpySource::allocate(std::uint64_t bytes, GstPtr<GstBuffer>& into) const {
+  if (bytes == 0) {
+    into.reset(gst_buffer_new());
+    return GST_FLOW_OK;
+  }
   GstBuffer* buffer = nullptr;
   const GstPtr<GstBufferPool> pool(gst_base_src_get_buffer_pool(element_));
-  if (pool != nullptr &&
-      gst_buffer_pool_acquire_buffer(pool.get(), &buffer, nullptr) == GST_FLOW_OK) {
-    GstPtr<GstBuffer> pooled(buffer);
-    if (gst_buffer_get_size(buffer) >= bytes) {
+  if (pool != nullptr) {
+    const GstFlowReturn flow = gst_buffer_pool_acquire_buffer(pool.get(), &buffer, nullptr);
+    if (flow == GST_FLOW_FLUSHING)
+      return flow;
+    into.reset(buffer);
+    if (flow == GST_FLOW_OK && gst_buffer_get_size(buffer) >= bytes) {
       gst_buffer_set_size(buffer, static_cast<gssize>(bytes));
-      return pooled;
+      return flow;
     }
   }
   GstAllocator* allocator = nullptr;
   GstAllocationParams params;
   gst_base_src_get_allocator(element_, &allocator, &params);
   const GstPtr<GstAllocator> owned(allocator);
-  return GstPtr<GstBuffer>(gst_buffer_new_allocate(allocator, bytes, &params));
+  into.reset(gst_buffer_new_allocate(allocator, bytes, &params));
+  return GST_FLOW_OK;
 }
 
 bool NpySource::read_into(GstBuffer* buffer) const {
@@ -193,7 +215,9 @@ GstFlowReturn NpySource::create(GstPtr<GstBuffer>& into) {
     if (caps_.get() != before && gst_base_src_negotiate(element_) == FALSE)
       return GST_FLOW_NOT_NEGOTIATED;
   }
-  GstPtr<GstBuffer> buffer = allocate(payload_bytes());
+  GstPtr<GstBuffer> buffer;
+  if (const GstFlowReturn flow = allocate(payload_bytes(), buffer); flow != GST_FLOW_OK)
+    return flow;
   if (buffer == nullptr) {
     fail(ErrorKind::Resource,
          "cannot allocate a buffer of " + std::to_string(payload_bytes()) + " bytes");

@@ -12,6 +12,7 @@
 
 #include "common/caps_spec.h"
 #include "common/gst_ptr.h"
+#include "common/output_pool.h"
 #include "file_series.h"
 #include "npy_file.h"
 
@@ -25,12 +26,14 @@ struct NpySourceSettings {
   bool loop = false;
   std::optional<kernels::DType> reinterpret;
   std::pair<int, int> framerate{0, 1}; ///< numerator 0: no timestamps
+  PoolLimits pool;
 };
 
 /// Thread-bound to the streaming thread, apart from construction and start().
 class NpySource {
 public:
-  explicit NpySource(GstBaseSrc* element) : element_(element) {}
+  explicit NpySource(GstBaseSrc* element)
+      : element_(element), outputs_(GST_ELEMENT_CAST(element)) {}
 
   /// Opens the first file. Posts an error and returns false where that is not possible.
   [[nodiscard]] bool start(const NpySourceSettings& settings, GstPtr<GstCaps> forced_caps);
@@ -40,6 +43,8 @@ public:
   [[nodiscard]] GstPtr<GstCaps> caps() const;
   /// Bytes of the tensor that comes next.
   [[nodiscard]] std::uint64_t payload_bytes() const;
+  /// Keeps a pool of downstream and makes one otherwise: large blocks of malloc fault on each use.
+  [[nodiscard]] bool decide_allocation(GstQuery* query);
   /// Reads the next tensor into a buffer of the negotiated pool. Posts an error where it fails.
   [[nodiscard]] GstFlowReturn create(GstPtr<GstBuffer>& into);
 
@@ -50,7 +55,7 @@ private:
   [[nodiscard]] Step open_index();
   [[nodiscard]] bool describe(const NpyFile& file);
   [[nodiscard]] std::optional<std::string> check_physical(const NpyFile& file) const;
-  [[nodiscard]] GstPtr<GstBuffer> allocate(std::uint64_t bytes) const;
+  [[nodiscard]] GstFlowReturn allocate(std::uint64_t bytes, GstPtr<GstBuffer>& into) const;
   [[nodiscard]] bool read_into(GstBuffer* buffer) const;
   void stamp(GstBuffer* buffer);
   void fail(ErrorKind kind, std::string reason) const;
@@ -64,6 +69,7 @@ private:
   std::int64_t index_ = 0;           ///< of the file that is opened next
   std::pair<int, int> framerate_{0, 1};
   std::uint64_t frames_ = 0;
+  OutputPool outputs_;
 };
 
 } // namespace simaai::gst

@@ -28,7 +28,8 @@ constexpr BridgeDescription kDescription{
     "Makes raw video of tensors <1,H,W,C> and <1,C,H,W>: uint8 without a copy, others as element / "
     "scale + mean, rounded and clamped to 0..255",
     kPictureTensorCaps,
-    GST_VIDEO_CAPS_MAKE(SIMAAI_PICTURE_FORMATS),
+    GST_VIDEO_CAPS_MAKE(SIMAAI_PICTURE_FORMATS) ";" GST_VIDEO_CAPS_MAKE_WITH_FEATURES(
+        "memory:DMABuf", SIMAAI_PICTURE_FORMATS),
     {
         "Mean to add after the division by scale: one number, or one a channel in memory order, as "
         "simaaivideototensor had it. Values are binary32",

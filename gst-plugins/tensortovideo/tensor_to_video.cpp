@@ -8,6 +8,7 @@
 
 #include <simaai/kernels/ops/requirement.h>
 
+#include "common/negotiation.h"
 #include "common/pool_query.h"
 
 namespace simaai::gst {
@@ -37,6 +38,27 @@ private:
 
 } // namespace
 
+/// The template of the source pad, without DMA-BUFs where this machine has none.
+GstPtr<GstCaps> TensorToVideo::any_picture_caps() const {
+  GstPtr<GstCaps> caps(gst_pad_get_pad_template_caps(GST_BASE_TRANSFORM_SRC_PAD(element())));
+  if (!makes_dma_bufs()) {
+    caps.reset(gst_caps_make_writable(caps.release()));
+    gst_caps_filter_and_map_in_place(
+        caps.get(),
+        [](GstCapsFeatures* features, GstStructure*, gpointer) -> gboolean {
+          return gst_caps_features_contains(features, kDmaBufFeature) == FALSE;
+        },
+        nullptr);
+  }
+  return caps;
+}
+
+/// A uint8 tensor may become a picture as it is, in the memory that upstream has.
+bool TensorToVideo::promises_dma_bufs(const PictureTensor& picture, const GstCaps* tensor) const {
+  const bool may_be_view = picture.info.spec.dtype == kernels::DType::UInt8;
+  return makes_dma_bufs() && (!may_be_view || has_dma_bufs(tensor));
+}
+
 GstPtr<GstCaps> TensorToVideo::transform_caps(GstPadDirection direction,
                                               const GstCaps* caps) const {
   const BridgeSettings now = settings_copy();
@@ -48,12 +70,12 @@ GstPtr<GstCaps> TensorToVideo::transform_caps(GstPadDirection direction,
     // Without a shape the caps are those of a query: any picture may follow.
     if (gst_caps_is_fixed(one.get()) == FALSE ||
         gst_structure_has_field(gst_caps_get_structure(one.get(), 0), field::kShape) == FALSE)
-      return GstPtr<GstCaps>(gst_caps_merge(
-          video, gst_pad_get_pad_template_caps(GST_BASE_TRANSFORM_SRC_PAD(element()))));
+      return GstPtr<GstCaps>(gst_caps_merge(video, any_picture_caps().release()));
     const auto tensor = parse_picture_tensor(one.get(), now);
     if (const auto* picture = std::get_if<PictureTensor>(&tensor))
       for (const auto* format : video_formats(*picture, now.require_zero_copy))
-        gst_caps_append_structure(video, video_structure(*picture, *format));
+        append_in_memories(video, video_structure(*picture, *format),
+                           promises_dma_bufs(*picture, one.get()));
   }
   return GstPtr<GstCaps>(video);
 }
@@ -122,41 +144,10 @@ std::optional<std::uint64_t> TensorToVideo::other_size(GstPadDirection direction
   return direction == GST_PAD_SINK ? video_bytes() : tensor_bytes_;
 }
 
-bool TensorToVideo::configure_picture_pool(GstBufferPool* pool, GstCaps* caps, guint size,
-                                           guint min_buffers, guint max_buffers) const {
-  GstStructure* config = gst_buffer_pool_get_config(pool);
-  if (downstream_reads_meta_ &&
-      gst_buffer_pool_has_option(pool, GST_BUFFER_POOL_OPTION_VIDEO_META) != FALSE)
-    gst_buffer_pool_config_add_option(config, GST_BUFFER_POOL_OPTION_VIDEO_META);
-  return configure_offered_pool(pool, config, caps, size, min_buffers, max_buffers);
-}
-
-bool TensorToVideo::decide_allocation(GstQuery* query) {
+const char* TensorToVideo::read_allocation(GstQuery* query) {
   downstream_reads_meta_ =
       gst_query_find_allocation_meta(query, GST_VIDEO_META_API_TYPE, nullptr) != FALSE;
-  GstCaps* caps = nullptr;
-  gst_query_parse_allocation(query, &caps, nullptr);
-  const bool proposed = gst_query_get_n_allocation_pools(query) > 0;
-  GstBufferPool* raw_pool = nullptr;
-  guint size = 0;
-  guint min = 0;
-  guint max = 0;
-  if (proposed)
-    gst_query_parse_nth_allocation_pool(query, 0, &raw_pool, &size, &min, &max);
-  GstPtr<GstBufferPool> pool(raw_pool);
-  size = std::max(size, static_cast<guint>(video_bytes()));
-  if (pool == nullptr || !configure_picture_pool(pool.get(), caps, size, min, max)) {
-    pool.reset(gst_video_buffer_pool_new());
-    size = static_cast<guint>(video_bytes());
-    max = 0;
-    if (!configure_picture_pool(pool.get(), caps, size, min, max))
-      return false;
-  }
-  if (proposed)
-    gst_query_set_nth_allocation_pool(query, 0, pool.get(), size, min, max);
-  else
-    gst_query_add_allocation_pool(query, pool.get(), size, min, max);
-  return true;
+  return downstream_reads_meta_ ? GST_BUFFER_POOL_OPTION_VIDEO_META : nullptr;
 }
 
 bool TensorToVideo::can_share(GstBuffer* input) const {
@@ -217,14 +208,18 @@ GstBuffer* TensorToVideo::share(GstBuffer* input) const {
 }
 
 GstFlowReturn TensorToVideo::allocate(GstBuffer* input, GstBuffer** output) {
-  const GstFlowReturn flow = acquire_output(element(), video_bytes(), output);
-  if (flow != GST_FLOW_OK)
+  const GstFlowReturn flow = allocate_output(input, "picture", output);
+  if (flow != GST_FLOW_OK || !downstream_reads_meta_ ||
+      gst_buffer_get_video_meta(*output) != nullptr)
     return flow;
-  if (*output == nullptr)
-    return fail(ErrorKind::Resource,
-                "cannot allocate a picture of " + std::to_string(video_bytes()) + " bytes");
-  copy_metadata(input, *output);
-  return GST_FLOW_OK;
+  // Stays with the buffer when that goes back to its pool.
+  GstVideoMeta* meta =
+      gst_buffer_add_video_meta_full(*output, GST_VIDEO_FRAME_FLAG_NONE, format_->format,
+                                     static_cast<guint>(GST_VIDEO_INFO_WIDTH(&info_)),
+                                     static_cast<guint>(GST_VIDEO_INFO_HEIGHT(&info_)),
+                                     GST_VIDEO_INFO_N_PLANES(&info_), info_.offset, info_.stride);
+  meta->meta.flags = static_cast<GstMetaFlags>(meta->meta.flags | GST_META_FLAG_POOLED);
+  return flow;
 }
 
 GstFlowReturn TensorToVideo::make_output(GstBuffer* input, GstBuffer** output) {
@@ -243,7 +238,7 @@ GstFlowReturn TensorToVideo::make_output(GstBuffer* input, GstBuffer** output) {
       return fail(ErrorKind::Data,
                   "require-zero-copy: the tensor would have to be copied, for downstream does not "
                   "read GstVideoMeta or the buffer ends before the last row does");
-    stats.count_copy();
+    mark_copy("rows or planes are not those of a picture that downstream reads");
   }
   return allocate(input, output);
 }

@@ -28,8 +28,6 @@ public:
                                        GstPtr<GstCaps> offered) const override;
   void stop() override;
   [[nodiscard]] std::optional<std::uint64_t> other_size(GstPadDirection direction) const override;
-  /// Chooses the pool of pictures and learns whether downstream reads GstVideoMeta.
-  [[nodiscard]] bool decide_allocation(GstQuery* query) override;
 
 protected:
   [[nodiscard]] std::optional<std::string> negotiate(const GstCaps* tensor, const GstCaps* video,
@@ -38,13 +36,16 @@ protected:
   [[nodiscard]] const char* offer_name() const override { return "picture of this tensor"; }
   [[nodiscard]] GstFlowReturn make_output(GstBuffer* input, GstBuffer** output) override;
   [[nodiscard]] bool convert(GstBuffer* input, GstBuffer* output) override;
+  [[nodiscard]] std::uint64_t output_bytes() const noexcept override { return video_bytes(); }
+  /// Learns whether downstream reads GstVideoMeta.
+  const char* read_allocation(GstQuery* query) override;
 
 private:
+  [[nodiscard]] GstPtr<GstCaps> any_picture_caps() const;
+  [[nodiscard]] bool promises_dma_bufs(const PictureTensor& picture, const GstCaps* tensor) const;
   [[nodiscard]] std::uint64_t video_bytes() const noexcept { return GST_VIDEO_INFO_SIZE(&info_); }
   [[nodiscard]] std::optional<std::string> plan(const GstCaps* tensor, const GstCaps* video,
                                                 const BridgeSettings& now);
-  [[nodiscard]] bool configure_picture_pool(GstBufferPool* pool, GstCaps* caps, guint size,
-                                            guint min_buffers, guint max_buffers) const;
   [[nodiscard]] bool can_share(GstBuffer* input) const;
   [[nodiscard]] GstBuffer* share(GstBuffer* input) const;
   [[nodiscard]] bool has_shared_layout(const GstVideoMeta& meta) const;

@@ -143,6 +143,18 @@ void append_tensors(GstCaps* caps, const GstStructure* video, const BridgeSettin
   }
 }
 
+/// Takes uint8 out of the dtypes of open_structure().
+void drop_uint8(GstStructure* tensor) {
+  GValue dtypes = G_VALUE_INIT;
+  const GValue* all = gst_structure_get_value(tensor, field::kDtype);
+  GValue uint8 = G_VALUE_INIT;
+  g_value_init(&uint8, G_TYPE_STRING);
+  g_value_set_static_string(&uint8, dtype_name(DType::UInt8));
+  if (gst_value_subtract(&dtypes, all, &uint8) != FALSE)
+    gst_structure_take_value(tensor, field::kDtype, &dtypes);
+  g_value_unset(&uint8);
+}
+
 bool names_format(const GValue* names, const PictureFormat& format) {
   GValue name = G_VALUE_INIT;
   g_value_init(&name, G_TYPE_STRING);
@@ -285,13 +297,23 @@ GstStructure* video_structure(const PictureTensor& tensor, const PictureFormat& 
 
 GstPtr<GstCaps> tensor_caps_for(const GstCaps* video, const BridgeSettings& settings) {
   GstCaps* caps = gst_caps_new_empty();
-  for (guint i = 0; i < gst_caps_get_size(video); ++i)
-    append_tensors(caps, gst_caps_get_structure(video, i), settings);
-  caps = gst_caps_simplify(caps);
-  for (guint i = 0; i < gst_caps_get_size(caps); ++i)
-    drop_idle_formats(gst_caps_get_structure(caps, i));
-  // DMA-BUFs are mapped like any other memory.
+  GstCaps* views = gst_caps_new_empty(); // only in the memory of the picture
+  for (guint i = 0; i < gst_caps_get_size(video); ++i) {
+    const bool in_dma_bufs =
+        gst_caps_features_contains(gst_caps_get_features(video, i), kDmaBufFeature) != FALSE;
+    append_tensors(in_dma_bufs ? views : caps, gst_caps_get_structure(video, i), settings);
+  }
   GstCaps* dma_bufs = gst_caps_copy(caps);
+  gst_caps_append(dma_bufs, gst_caps_copy(views));
+  for (guint i = 0; i < gst_caps_get_size(views); ++i)
+    drop_uint8(gst_caps_get_structure(views, i));
+  gst_caps_append(caps, views);
+  for (GstCaps** of : {&caps, &dma_bufs}) {
+    *of = gst_caps_simplify(*of);
+    for (guint i = 0; i < gst_caps_get_size(*of); ++i)
+      drop_idle_formats(gst_caps_get_structure(*of, i));
+  }
+  // DMA-BUFs are mapped like any other memory.
   gst_caps_set_features_simple(dma_bufs, gst_caps_features_new(kDmaBufFeature, nullptr));
   gst_caps_append(caps, dma_bufs);
   return GstPtr<GstCaps>(caps);

@@ -2,15 +2,15 @@
 // simaaitgmxdec: lays each matrix of a stream out as downstream wants it.
 #include "gstsimaaitgmxdec.h"
 
-#include <chrono>
 #include <cstring>
 #include <limits>
 #include <optional>
 
 #include "common/caps_spec.h"
+#include "common/element_stats.h"
 #include "common/errors.h"
 #include "matmul/dense_port.h"
-#include "matmul/matrix_stats.h"
+#include "matmul/matrix_properties.h"
 #include "matmul/port_caps.h"
 #include "tgmx_reader.h"
 
@@ -29,7 +29,7 @@ struct DecoderState {
   std::optional<DenseTarget> target; ///< of the caps that were sent
   std::size_t rows = 0;
   std::size_t cols = 0;
-  MatrixStats stats;
+  ElementStats stats;
   bool segment_sent = false;
   GstPtr<GstEvent> segment; ///< waits for caps, which come first
 };
@@ -122,8 +122,7 @@ void send_segment(GstSimaaiTgmxDec* self) {
   gst_pad_push_event(self->src, state.segment.release());
 }
 
-GstFlowReturn push_matrix(GstSimaaiTgmxDec* self, const TgmxStep& step,
-                          std::chrono::steady_clock::time_point begun) {
+GstFlowReturn push_matrix(GstSimaaiTgmxDec* self, const TgmxStep& step, GstClockTime begun) {
   DecoderState& state = *self->state;
   const matrix::DynMatrix& decoded = *step.matrix;
   const bool changed = !state.target || decoded.rows() != state.rows ||
@@ -134,6 +133,7 @@ GstFlowReturn push_matrix(GstSimaaiTgmxDec* self, const TgmxStep& step,
   GstAllocationParams params;
   gst_allocation_params_init(&params);
   params.align = 63;
+  state.stats.count_allocation();
   GstPtr<GstBuffer> buffer(gst_buffer_new_allocate(nullptr, state.target->needed_bytes(), &params));
   GstMapInfo map;
   if (buffer == nullptr || gst_buffer_map(buffer.get(), &map, GST_MAP_WRITE) == FALSE) {
@@ -156,7 +156,7 @@ GstFlowReturn push_matrix(GstSimaaiTgmxDec* self, const TgmxStep& step,
   if (state.target->converts())
     state.stats.count_conversion();
   state.stats.count_frame(matrix::encoded_bytes(decoded.rows(), decoded.cols()),
-                          state.target->needed_bytes(), begun);
+                          state.target->needed_bytes(), gst_util_get_timestamp() - begun);
   return gst_pad_push(self->src, buffer.release());
 }
 
@@ -165,7 +165,7 @@ GstFlowReturn chain(GstPad* /*pad*/, GstObject* parent, GstBuffer* buffer) noexc
   TgmxReader& reader = self->state->reader;
   reader.push(buffer);
   while (true) {
-    const auto begun = std::chrono::steady_clock::now();
+    const GstClockTime begun = gst_util_get_timestamp();
     const TgmxStep step = reader.next();
     switch (step.kind) {
     case TgmxStep::NeedsMore:
@@ -244,7 +244,8 @@ void set_property(GObject* object, guint id, const GValue* value, GParamSpec* sp
 
 void get_property(GObject* object, guint id, GValue* value, GParamSpec* spec) noexcept {
   if (id == PropStats) {
-    g_value_take_boxed(value, GST_SIMAAI_TGMX_DEC(object)->state->stats.structure());
+    g_value_take_boxed(value,
+                       GST_SIMAAI_TGMX_DEC(object)->state->stats.structure_with_conversions());
     return;
   }
   if (id != PropChannelPadding) {
@@ -279,7 +280,7 @@ static void gst_simaai_tgmx_dec_class_init(GstSimaaiTgmxDecClass* klass) {
                        kPaddingUnset, std::numeric_limits<std::int8_t>::max(), kPaddingUnset,
                        static_cast<GParamFlags>(G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS |
                                                 GST_PARAM_MUTABLE_READY)));
-  install_stats_property(object_class, PropStats);
+  install_matrix_stats_property(object_class, PropStats);
 
   auto* element_class = GST_ELEMENT_CLASS(klass);
   element_class->change_state = change_state;

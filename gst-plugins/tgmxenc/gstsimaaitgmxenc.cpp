@@ -2,16 +2,16 @@
 // simaaitgmxenc: a tensor of any layout becomes coordinates and values.
 #include "gstsimaaitgmxenc.h"
 
-#include <chrono>
 #include <optional>
 
 #include <simaai/kernels/matrix/dyn_matrix.h>
 
 #include "common/caps_spec.h"
+#include "common/element_stats.h"
 #include "common/errors.h"
 #include "common/gst_ptr.h"
 #include "matmul/dense_port.h"
-#include "matmul/matrix_stats.h"
+#include "matmul/matrix_properties.h"
 #include "matmul/port_caps.h"
 
 GST_DEBUG_CATEGORY_STATIC(gst_simaai_tgmx_enc_debug);
@@ -33,7 +33,7 @@ struct EncoderState {
   bool require_zero_copy = false; ///< object lock
   std::optional<Encoder> encoder;
   bool forbids_copies = false; ///< copy of the setting, taken at start
-  MatrixStats stats;
+  ElementStats stats;
 };
 
 } // namespace
@@ -76,7 +76,7 @@ void get_property(GObject* object, guint id, GValue* value, GParamSpec* spec) no
     break;
   }
   case PropStats:
-    g_value_take_boxed(value, state_of(object).stats.structure());
+    g_value_take_boxed(value, state_of(object).stats.structure_with_conversions());
     break;
   default:
     G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
@@ -158,7 +158,7 @@ std::string encode(Encoder& encoder, const std::byte* src, std::span<std::byte> 
 }
 
 GstFlowReturn on_transform(GstBaseTransform* trans, GstBuffer* input, GstBuffer* output) noexcept {
-  const auto begun = std::chrono::steady_clock::now();
+  const GstClockTime begun = gst_util_get_timestamp();
   EncoderState& state = state_of(trans);
   Encoder& encoder = *state.encoder;
   const std::size_t needed = matrix::encoded_bytes(encoder.rows, encoder.cols);
@@ -188,7 +188,7 @@ GstFlowReturn on_transform(GstBaseTransform* trans, GstBuffer* input, GstBuffer*
     state.stats.count_conversion();
   const std::string reason = encode(encoder, src.data(), {dst.data(), needed});
   if (reason.empty()) {
-    state.stats.count_frame(taken, needed, begun);
+    state.stats.count_frame(taken, needed, gst_util_get_timestamp() - begun);
     return GST_FLOW_OK;
   }
   fail(trans, ErrorKind::Data, reason, nullptr);
@@ -239,7 +239,7 @@ static void gst_simaai_tgmx_enc_class_init(GstSimaaiTgmxEncClass* klass) {
   object_class->get_property = get_property;
   object_class->finalize = finalize;
   install_zero_copy_property(object_class, PropRequireZeroCopy);
-  install_stats_property(object_class, PropStats);
+  install_matrix_stats_property(object_class, PropStats);
   auto* element_class = GST_ELEMENT_CLASS(klass);
   gst_element_class_set_static_metadata(
       element_class, "TGMX encoder", "Codec/Encoder/Tensor",

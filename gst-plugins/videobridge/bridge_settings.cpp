@@ -7,6 +7,8 @@
 #include <cmath>
 #include <limits>
 
+#include "common/element_stats.h"
+
 namespace simaai::gst {
 namespace {
 
@@ -114,14 +116,12 @@ void install_bridge_properties(GObjectClass* klass, const BridgePropertyTexts& t
   g_object_class_install_property(klass, PropBridgeRequireZeroCopy,
                                   g_param_spec_boolean("require-zero-copy", "Require zero copy",
                                                        texts.require_zero_copy, FALSE, flags));
-  g_object_class_install_property(
+  install_stats_property(
       klass, PropBridgeStats,
-      g_param_spec_boxed("stats", "Statistics",
-                         "frames, bytes-in, bytes-out, copies (uint8 pictures that had to be "
-                         "copied), p50-ns, p95-ns, p99-ns and max-ns of the processing time, all "
-                         "uint64, since the element was started",
-                         GST_TYPE_STRUCTURE,
-                         static_cast<GParamFlags>(G_PARAM_READABLE | G_PARAM_STATIC_STRINGS)));
+      "Counters since the element was started: frames, bytes-in, bytes-out, copies (uint8 pictures "
+      "that had to be copied), conversions, allocations, p50-ns, p95-ns, p99-ns and max-ns of the "
+      "processing time (all uint64); memory and memory-source (strings) of new outputs");
+  install_pool_limits(klass, PropBridgeMinBuffers, PropBridgeMaxBuffers);
   gst_type_mark_as_plugin_api(order_enum_type(), static_cast<GstPluginAPIFlags>(0));
 }
 
@@ -146,6 +146,12 @@ bool set_bridge_property(BridgeSettings& settings, guint id, const GValue* value
     return true;
   case PropBridgeRequireZeroCopy:
     settings.require_zero_copy = g_value_get_boolean(value) != FALSE;
+    return true;
+  case PropBridgeMinBuffers:
+    settings.pool.min_buffers = g_value_get_uint(value);
+    return true;
+  case PropBridgeMaxBuffers:
+    settings.pool.max_buffers = g_value_get_uint(value);
     return true;
   default:
     return false;
@@ -173,6 +179,12 @@ bool get_bridge_property(const BridgeSettings& settings, guint id, GValue* value
     return true;
   case PropBridgeRequireZeroCopy:
     g_value_set_boolean(value, settings.require_zero_copy);
+    return true;
+  case PropBridgeMinBuffers:
+    g_value_set_uint(value, settings.pool.min_buffers);
+    return true;
+  case PropBridgeMaxBuffers:
+    g_value_set_uint(value, settings.pool.max_buffers);
     return true;
   default:
     return false;

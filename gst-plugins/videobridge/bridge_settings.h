@@ -12,6 +12,7 @@
 
 #include <gst/gst.h>
 
+#include "common/output_pool.h"
 #include "picture_format.h"
 #include "pixel_codec.h"
 
@@ -25,6 +26,8 @@ enum BridgePropertyId : guint {
   PropBridgeAxisOrder,
   PropBridgeRequireZeroCopy,
   PropBridgeStats,
+  PropBridgeMinBuffers,
+  PropBridgeMaxBuffers,
 };
 
 /// Values of the properties; protected by the object lock of the element.
@@ -35,6 +38,7 @@ struct BridgeSettings {
   int quant_zero_point = -128;
   std::optional<AxisOrder> axis_order;
   bool require_zero_copy = false;
+  PoolLimits pool;
 
   /// Whether every element is the sample itself, apart from its type.
   [[nodiscard]] bool identity() const noexcept;

@@ -39,7 +39,7 @@ void set_property(GObject* object, guint id, const GValue* value, GParamSpec* ps
 
 void get_property(GObject* object, guint id, GValue* value, GParamSpec* pspec) noexcept {
   if (id == PropBridgeStats) {
-    g_value_take_boxed(value, bridge_of(object).stats.structure());
+    g_value_take_boxed(value, bridge_of(object).stats());
     return;
   }
   bool known = false;
@@ -78,11 +78,7 @@ gboolean on_transform_size(GstBaseTransform* trans, GstPadDirection direction, G
   return bytes.has_value();
 }
 
-gboolean start(GstBaseTransform* trans) noexcept {
-  bridge_of(trans).start();
-  bridge_of(trans).stats.reset();
-  return TRUE;
-}
+gboolean start(GstBaseTransform* trans) noexcept { return bridge_of(trans).start(); }
 
 gboolean stop(GstBaseTransform* trans) noexcept {
   bridge_of(trans).stop();

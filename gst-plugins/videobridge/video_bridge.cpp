@@ -2,9 +2,11 @@
 // Errors, statistics and the frame of negotiation of the video elements.
 #include "video_bridge.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "common/fd_memory.h"
+#include "common/pool_query.h"
 
 namespace simaai::gst {
 
@@ -13,13 +15,29 @@ BridgeSettings VideoBridge::settings_copy() const {
   return settings;
 }
 
-void VideoBridge::start() {
+GstStructure* VideoBridge::stats() const {
+  GstStructure* stats = stats_.structure_with_conversions();
+  outputs_.describe(stats);
+  return stats;
+}
+
+bool VideoBridge::start() {
+  Report report;
+  report.reason = settings_copy().pool.problem();
+  if (!report.reason.empty()) {
+    post_error(GST_ELEMENT_CAST(element_), ErrorKind::Settings, report);
+    return false;
+  }
+  stats_.reset();
+  outputs_.start();
   allocator_ = shared_fd_allocator();
   makes_dma_bufs_.store(gives_dma_bufs(allocator_.get()), std::memory_order_release);
+  return true;
 }
 
 void VideoBridge::stop() {
   refused_caps_.reset();
+  outputs_.stop();
   allocator_.reset();
   makes_dma_bufs_.store(true, std::memory_order_release);
 }
@@ -42,6 +60,7 @@ bool VideoBridge::set_caps(const GstCaps* sink_caps, const GstCaps* src_caps) {
     return false;
   }
   require_zero_copy_ = now.require_zero_copy;
+  stats_.announce_again();
   return true;
 }
 
@@ -90,19 +109,46 @@ void VideoBridge::copy_metadata(GstBuffer* input, GstBuffer* output) const {
   GST_BASE_TRANSFORM_GET_CLASS(element_)->copy_metadata(element_, input, output);
 }
 
+bool VideoBridge::decide_allocation(GstQuery* query) {
+  const char* option = read_allocation(query);
+  const auto bytes = static_cast<guint>(std::min<std::uint64_t>(output_bytes(), G_MAXUINT));
+  if (!negotiate_pool(query, bytes, settings_copy().pool, option))
+    return false;
+  outputs_.remember(query);
+  return true;
+}
+
+void VideoBridge::mark_copy(const char* why) {
+  copy_ = true;
+  stats_.note_copy(GST_ELEMENT_CAST(element_), "input", why, output_bytes());
+}
+
+GstFlowReturn VideoBridge::allocate_output(GstBuffer* input, const char* what, GstBuffer** output) {
+  const std::uint64_t bytes = output_bytes();
+  const GstFlowReturn flow = acquire_output(element_, bytes, output);
+  if (flow != GST_FLOW_OK)
+    return flow;
+  if (*output == nullptr || gst_buffer_get_size(*output) < bytes)
+    return fail(ErrorKind::Resource, std::string("cannot allocate a ") + what + " of " +
+                                         std::to_string(bytes) + " bytes");
+  copy_metadata(input, *output);
+  return GST_FLOW_OK;
+}
+
 GstFlowReturn VideoBridge::prepare_output(GstBuffer* input, GstBuffer** output) {
   started_ = gst_util_get_timestamp();
   view_ = false;
+  copy_ = false;
   return make_output(input, output);
 }
 
 GstFlowReturn VideoBridge::fill(GstBuffer* input, GstBuffer* output) {
   if (!view_ && !convert(input, output))
     return fail(ErrorKind::Resource, "cannot map the buffers");
-  if (!view_)
-    stats.count_pass();
-  stats.count_frame(gst_buffer_get_size(input), gst_buffer_get_size(output),
-                    gst_util_get_timestamp() - started_);
+  if (!view_ && !copy_)
+    stats_.count_conversion();
+  stats_.count_frame(gst_buffer_get_size(input), gst_buffer_get_size(output),
+                     gst_util_get_timestamp() - started_);
   return GST_FLOW_OK;
 }
 

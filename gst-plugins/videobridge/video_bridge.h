@@ -11,9 +11,10 @@
 #include <gst/gst.h>
 
 #include "bridge_settings.h"
-#include "bridge_stats.h"
+#include "common/element_stats.h"
 #include "common/errors.h"
 #include "common/gst_ptr.h"
+#include "common/output_pool.h"
 
 namespace simaai::gst {
 
@@ -22,13 +23,15 @@ namespace simaai::gst {
 /// object lock of the element, which is never held across a call to another element.
 class VideoBridge {
 public:
-  explicit VideoBridge(GstBaseTransform* element) noexcept : element_(element) {}
+  explicit VideoBridge(GstBaseTransform* element) noexcept
+      : element_(element), outputs_(GST_ELEMENT_CAST(element)) {}
   virtual ~VideoBridge() = default;
   VideoBridge(const VideoBridge&) = delete;
   VideoBridge& operator=(const VideoBridge&) = delete;
 
   BridgeSettings settings; ///< object lock
-  BridgeStats stats;
+  /// The property `stats`. Transfer full; any thread.
+  [[nodiscard]] GstStructure* stats() const;
 
   [[nodiscard]] virtual GstPtr<GstCaps> transform_caps(GstPadDirection direction,
                                                        const GstCaps* caps) const = 0;
@@ -37,8 +40,8 @@ public:
                                                GstPtr<GstCaps> offered) const = 0;
   /// Takes both caps, or posts why not.
   [[nodiscard]] bool set_caps(const GstCaps* sink_caps, const GstCaps* src_caps);
-  /// Looks for a source of DMA-BUFs.
-  void start();
+  /// Looks for a source of DMA-BUFs; posts an error and returns false where the settings contradict each other.
+  [[nodiscard]] bool start();
   virtual void stop();
 
   /// For each CAPS event: explains caps that can never be taken, once for the same caps.
@@ -51,7 +54,8 @@ public:
   other_size(GstPadDirection direction) const = 0;
   /// Says upstream which metas of its buffers are understood.
   virtual void propose_allocation(GstQuery* /*query*/) const {}
-  [[nodiscard]] virtual bool decide_allocation(GstQuery* query) = 0;
+  /// Chooses the pool of outputs.
+  [[nodiscard]] bool decide_allocation(GstQuery* query);
 
   /// Before the base class looks at the buffer.
   virtual void look_at(GstBuffer* /*input*/) {}
@@ -73,6 +77,10 @@ protected:
   /// Makes the output; mark_view() where it shares the memory of the input.
   [[nodiscard]] virtual GstFlowReturn make_output(GstBuffer* input, GstBuffer** output) = 0;
   [[nodiscard]] virtual bool convert(GstBuffer* input, GstBuffer* output) = 0;
+  /// Bytes of an output that shares no memory.
+  [[nodiscard]] virtual std::uint64_t output_bytes() const noexcept = 0;
+  /// Reads what else downstream says in its answer; an option that its pool should use, or null.
+  virtual const char* read_allocation(GstQuery* /*query*/) { return nullptr; }
 
   [[nodiscard]] BridgeSettings settings_copy() const;
   [[nodiscard]] GstBaseTransform* element() const noexcept { return element_; }
@@ -90,6 +98,11 @@ protected:
 
   /// The output at hand shares the memory of the input and needs no convert().
   void mark_view() noexcept { view_ = true; }
+  /// The output at hand is a copy of the samples of the input, for this reason; the first one is announced.
+  void mark_copy(const char* why);
+  /// An output of the pool, with the metadata of the input.
+  [[nodiscard]] GstFlowReturn allocate_output(GstBuffer* input, const char* what,
+                                              GstBuffer** output);
 
 private:
   /// One error for one set of sink caps.
@@ -102,6 +115,9 @@ private:
   bool reported_ = false;          ///< an error about refused_caps_ was posted
   GstPtr<GstCaps> refused_caps_;   ///< sink caps that no longer need an explanation
   bool view_ = false;              ///< mark_view() was called for the output at hand
+  bool copy_ = false;              ///< mark_copy() was
+  ElementStats stats_;
+  OutputPool outputs_;
   GstClockTime started_ = 0;
 };
 

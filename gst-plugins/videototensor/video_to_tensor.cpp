@@ -181,11 +181,6 @@ void VideoToTensor::propose_allocation(GstQuery* query) const {
     propose_dma_buf_pool(query, static_cast<guint>(GST_VIDEO_INFO_SIZE(&info)));
 }
 
-bool VideoToTensor::decide_allocation(GstQuery* query) {
-  return negotiate_pool(query,
-                        static_cast<guint>(std::min<std::uint64_t>(tensor_bytes_, G_MAXUINT)));
-}
-
 void VideoToTensor::look_at(GstBuffer* input) {
   if (!picture_ || !uint8_)
     return;
@@ -237,15 +232,10 @@ GstBuffer* VideoToTensor::share(GstBuffer* input, std::int64_t offset) const {
 }
 
 GstFlowReturn VideoToTensor::allocate(GstBuffer* input, GstBuffer** output) {
-  const GstFlowReturn flow = acquire_output(element(), tensor_bytes_, output);
-  if (flow != GST_FLOW_OK)
-    return flow;
-  if (*output == nullptr || gst_buffer_get_size(*output) < tensor_bytes_)
-    return fail(ErrorKind::Resource,
-                "cannot allocate a tensor of " + std::to_string(tensor_bytes_) + " bytes");
-  gst_buffer_set_size(*output, static_cast<gssize>(tensor_bytes_));
-  copy_metadata(input, *output);
-  return GST_FLOW_OK;
+  const GstFlowReturn flow = allocate_output(input, "tensor", output);
+  if (flow == GST_FLOW_OK)
+    gst_buffer_set_size(*output, static_cast<gssize>(tensor_bytes_));
+  return flow;
 }
 
 GstFlowReturn VideoToTensor::make_output(GstBuffer* input, GstBuffer** output) {
@@ -271,7 +261,7 @@ GstFlowReturn VideoToTensor::make_output(GstBuffer* input, GstBuffer** output) {
                 "require-zero-copy: the picture would have to be copied, for its row pitch of " +
                     std::to_string(layout_.stride_bytes[0]) +
                     " bytes or its planes are not those of the negotiated tensor");
-  stats.count_copy();
+  mark_copy("row pitch or planes are not those of the negotiated tensor");
   return allocate(input, output);
 }
 

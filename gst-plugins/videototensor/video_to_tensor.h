@@ -28,7 +28,6 @@ public:
   void stop() override;
   [[nodiscard]] std::optional<std::uint64_t> other_size(GstPadDirection direction) const override;
   void propose_allocation(GstQuery* query) const override;
-  [[nodiscard]] bool decide_allocation(GstQuery* query) override;
   /// Asks for new caps where the pitches changed.
   void look_at(GstBuffer* input) override;
 
@@ -40,6 +39,7 @@ protected:
   [[nodiscard]] std::string offer_remark() const override;
   [[nodiscard]] GstFlowReturn make_output(GstBuffer* input, GstBuffer** output) override;
   [[nodiscard]] bool convert(GstBuffer* input, GstBuffer* output) override;
+  [[nodiscard]] std::uint64_t output_bytes() const noexcept override { return tensor_bytes_; }
 
 private:
   [[nodiscard]] ViewPitches pitches_for(const PictureCaps& picture) const;

@@ -184,4 +184,53 @@ TEST(DmaBufCaps, OfTensorsBecomeVideo) {
   EXPECT_EQ(harness.pull(), Bytes(24, 9));
 }
 
+constexpr const char* kPictureTensor =
+    "layout=contiguous,shape=<1,2,4,3>,video-format=RGB,framerate=0/1";
+
+/// uint8 goes on in the memory that it came in, which has to be what downstream wants.
+TEST(DmaBufCaps, OfTensorsAreThoseOfTheirPictures) {
+  for (const char* from : {"(memory:DMABuf)", ""}) {
+    ElementHarness harness("simaaitensortovideo", {{"require-zero-copy", "true"}});
+    harness.accept_downstream("video/x-raw(memory:DMABuf),format=RGB");
+    const bool taken = harness.send_caps(std::string("application/vnd.simaai.tensor") + from +
+                                         ",dtype=uint8," + kPictureTensor);
+    EXPECT_EQ(taken, *from != '\0' && has_dma_bufs());
+    if (!taken) {
+      const auto errors = harness.take_errors();
+      ASSERT_EQ(errors.size(), 1U);
+      EXPECT_TRUE(mentions(errors[0], {"memory:DMABuf"})) << errors[0];
+      continue;
+    }
+    const auto input = fd_buffer(Bytes(24, 7));
+    ASSERT_EQ(harness.push(GstPtr<GstBuffer>(gst_buffer_ref(input.get()))), GST_FLOW_OK);
+    const auto output = harness.pull_buffer();
+    EXPECT_EQ(gst_buffer_peek_memory(output.get(), 0), gst_buffer_peek_memory(input.get(), 0));
+  }
+}
+
+TEST(DmaBufCaps, OfConvertedPicturesAreOfferedWhereThereIsASource) {
+  ElementHarness harness("simaaitensortovideo");
+  harness.accept_downstream("video/x-raw(memory:DMABuf),format=RGB");
+  const bool taken = harness.send_caps(std::string("application/vnd.simaai.tensor,dtype=float32,") +
+                                       kPictureTensor);
+  EXPECT_EQ(taken, has_dma_bufs());
+  if (!taken)
+    return;
+  for (std::uint8_t value = 0; value < 10; ++value) {
+    const float element = value;
+    Bytes bytes;
+    for (int i = 0; i < 24; ++i)
+      bytes.insert(bytes.end(), reinterpret_cast<const std::uint8_t*>(&element),
+                   reinterpret_cast<const std::uint8_t*>(&element) + 4);
+    ASSERT_EQ(harness.push(bytes), GST_FLOW_OK);
+    const auto output = harness.pull_buffer();
+    ASSERT_TRUE(output);
+    EXPECT_TRUE(gst_is_dmabuf_memory(gst_buffer_peek_memory(output.get(), 0)));
+    EXPECT_EQ(bytes_of(output.get()), Bytes(24, value));
+  }
+  EXPECT_EQ(harness.stat("allocations"), 1U);
+  EXPECT_EQ(harness.stat("conversions"), 10U);
+  EXPECT_EQ(text_stat(harness, "memory"), "dma-buf");
+}
+
 } // namespace

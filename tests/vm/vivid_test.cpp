@@ -235,37 +235,61 @@ void compare_backends(const std::string& device, int frames) {
 
 TEST(Vivid, IsConvertedByTheModelWithoutACopy) { compare_backends("model:workers=2", 20); }
 
-/// Camera to linear results again: the bridge converts each picture once, and after a few frames nothing is allocated.
-TEST(Vivid, NeedsOneConversionAndNoAllocationOver300Frames) {
+/// Camera to linear results again: the bridge converts each picture once; after a few frames nothing is allocated, nothing is copied
+/// ever, and every output is a DMA-BUF of a pool. `names`: the elements, of which `converting` count conversions.
+void expect_nothing_but_conversions(const std::string& rest, const std::vector<const char*>& names,
+                                    const std::set<std::string>& converting) {
   constexpr std::uint64_t kFrames = 300;
-  const std::string on_device =
-      " backend=ev74 device=model: job-timeout=60000 require-zero-copy=true";
-  Pipeline pipeline(camera("dmabuf", kFrames) +
-                    " ! simaaivideototensor name=bridge ! simaaicasttess name=tess" + on_device +
-                    " ! simaaidetesscast name=detess" + on_device + " ! fakesink name=end");
+  Pipeline pipeline(camera("dmabuf", kFrames) + rest + " ! fakesink name=end");
+  std::vector<const Seen*> outputs;
+  for (const char* name : names)
+    outputs.push_back(&pipeline.watch(name, "src"));
   Seen& results = pipeline.watch("end", "sink");
-  const std::array outputs{&pipeline.watch("bridge", "src"), &pipeline.watch("tess", "src")};
   std::map<std::string, std::uint64_t> warm;
   results.pause_at = 20;
   results.at_pause = [&] {
-    for (const char* name : {"tess", "detess"})
+    for (const char* name : names)
       warm[name] = pipeline.number(name, "allocations");
   };
+  forget_brackets();
   pipeline.play();
   EXPECT_EQ(results.buffers, kFrames);
-  EXPECT_EQ(results.exporters, Exporters{kHeap});
-  for (const Seen* seen : outputs) {
-    EXPECT_EQ(seen->exporters, Exporters{kHeap});
-    EXPECT_LT(seen->objects.size(), 8U);
-  }
-  EXPECT_EQ(pipeline.number("bridge", "conversions"), kFrames);
-  EXPECT_EQ(pipeline.number("bridge", "copies"), 0U);
-  for (const char* name : {"tess", "detess"}) {
-    EXPECT_EQ(pipeline.number(name, "frames"), kFrames);
-    EXPECT_EQ(pipeline.number(name, "copies"), 0U);
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const char* name = names[i];
+    EXPECT_EQ(outputs[i]->buffers, kFrames) << name;
+    EXPECT_EQ(outputs[i]->exporters, Exporters{kHeap}) << name;
+    EXPECT_LT(outputs[i]->objects.size(), 8U) << name;
+    EXPECT_EQ(pipeline.number(name, "frames"), kFrames) << name;
+    EXPECT_EQ(pipeline.number(name, "copies"), 0U) << name;
     EXPECT_EQ(pipeline.number(name, "allocations"), warm[name]) << name;
-    EXPECT_GT(warm[name], 0U) << name;
+    EXPECT_EQ(warm[name], outputs[i]->objects.size()) << name;
+    EXPECT_EQ(pipeline.text(name, "memory"), "dma-buf") << name;
+    EXPECT_EQ(pipeline.text(name, "memory-source"), "dma-heap") << name;
+    if (converting.count(name) != 0) {
+      EXPECT_EQ(pipeline.number(name, "conversions"), kFrames) << name;
+    }
   }
+  expect_balanced_brackets();
+}
+
+TEST(Vivid, NeedsOneConversionAndNoAllocationOver300FramesOnTheModel) {
+  const std::string device = " backend=ev74 device=model: job-timeout=60000 require-zero-copy=true";
+  const std::string dma_bufs = " ! application/vnd.simaai.tensor(memory:DMABuf)";
+  expect_nothing_but_conversions(" ! simaaivideototensor name=bridge" + dma_bufs +
+                                     ",dtype=float32 ! simaaicasttess name=tess" + device +
+                                     " ! simaaidetesscast name=detess" + device,
+                                 {"bridge", "tess", "detess"}, {"bridge"});
+}
+
+/// The host CPU, and back to pictures in DMA-BUFs, which is the second conversion.
+TEST(Vivid, NeedsTwoConversionsAndNoAllocationOver300FramesToPicturesAgain) {
+  const std::string dma_bufs = " ! application/vnd.simaai.tensor(memory:DMABuf)";
+  expect_nothing_but_conversions(
+      " ! simaaivideototensor name=bridge" + dma_bufs +
+          ",dtype=float32 ! simaaicasttess name=tess backend=a65 require-zero-copy=true" +
+          dma_bufs + " ! simaaidetesscast name=detess backend=a65 require-zero-copy=true" +
+          dma_bufs + " ! simaaitensortovideo name=back ! video/x-raw(memory:DMABuf),format=RGB",
+      {"bridge", "tess", "detess", "back"}, {"bridge", "back"});
 }
 
 TEST(Vivid, IsConvertedByTheServerWithoutACopy) {

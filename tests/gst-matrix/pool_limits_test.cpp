@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// min-buffers and max-buffers of the elements that run no op: simaaimatmul, simaainpysrc and the video elements. Op elements have
+// gst_pool_limits.
+#include <cstdio>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "common/gst_ptr.h"
+#include "gst/element_harness.h"
+#include "oracle/npy.h"
+#include "oracle/random_tensor.h"
+#include "weights.h"
+
+namespace {
+
+using namespace simaai::kernels;
+using namespace simaai::test;
+using simaai::gst::GstPtr;
+
+constexpr GstClockTime kPatience = 10 * GST_SECOND;
+
+using Settings = std::vector<std::pair<const char*, const char*>>;
+
+/// An element with its input; kept files go with it.
+struct Case {
+  const char* factory;
+  Settings settings;
+  const char* caps; ///< null: a source
+  std::size_t input_bytes;
+};
+
+class PoolLimitsOf : public testing::TestWithParam<const char*> {
+protected:
+  PoolLimitsOf() : weights_(reference::wire(reference::Random(5).rows(3, 17))) {
+    npy_ = testing::TempDir() + "pool_limits_" + GetParam() + ".npy";
+    simaai::oracle::write_npy(npy_, simaai::oracle::random_tensor({4, 5}, DType::Float32, 7));
+  }
+  ~PoolLimitsOf() override { std::remove(npy_.c_str()); }
+
+  Case describe(Settings limits) {
+    const std::string name = GetParam();
+    Case made{GetParam(), std::move(limits), nullptr, 0};
+    if (name == "simaaimatmul") {
+      made.settings.emplace_back("weights", weights_.path().c_str());
+      made.caps = "application/vnd.simaai.tensor,dtype=int8,layout=contiguous,shape=<4,17>";
+      made.input_bytes = 68;
+    } else if (name == "simaaivideototensor") {
+      made.settings.emplace_back("mean", "<1.0>"); // no uint8: never a view
+      made.caps = "video/x-raw,format=RGB,width=4,height=2,framerate=0/1";
+      made.input_bytes = 24;
+    } else if (name == "simaaitensortovideo") {
+      made.caps = "application/vnd.simaai.tensor,dtype=float32,layout=contiguous,shape=<1,2,4,3>,"
+                  "framerate=0/1";
+      made.input_bytes = 96;
+    } else {
+      made.settings.emplace_back("location", npy_.c_str());
+      made.settings.emplace_back("loop", "true");
+    }
+    return made;
+  }
+
+private:
+  TemporaryFile weights_;
+  std::string npy_;
+};
+
+/// The buffers of the message that says that an element waits; 0 where none comes.
+guint await_notice(GstBus* bus) {
+  while (true) {
+    const GstPtr<GstMessage> message(
+        gst_bus_timed_pop_filtered(bus, kPatience, GST_MESSAGE_ELEMENT));
+    if (message == nullptr)
+      return 0;
+    guint buffers = 0;
+    const GstStructure* structure = gst_message_get_structure(message.get());
+    if (gst_structure_has_name(structure, "simaai-pool-wait") &&
+        gst_structure_get_uint(structure, "buffers", &buffers))
+      return buffers;
+  }
+}
+
+/// What leaves an element is kept, until the test lets one go.
+struct Keeper {
+  std::mutex mutex;
+  std::vector<GstPtr<GstBuffer>> kept;
+
+  static GstPadProbeReturn keep(GstPad*, GstPadProbeInfo* info, gpointer data) {
+    auto& self = *static_cast<Keeper*>(data);
+    const std::lock_guard lock(self.mutex);
+    self.kept.emplace_back(gst_buffer_ref(GST_PAD_PROBE_INFO_BUFFER(info)));
+    return GST_PAD_PROBE_OK;
+  }
+  std::size_t count() {
+    const std::lock_guard lock(mutex);
+    return kept.size();
+  }
+  void drop_one() {
+    GstPtr<GstBuffer> dropped;
+    const std::lock_guard lock(mutex);
+    dropped = std::move(kept.front());
+    kept.erase(kept.begin());
+  }
+};
+
+/// The element between an endless source of its input and a sink, with a consumer that keeps everything.
+GstPtr<GstElement> pipeline_of(const Case& one, Keeper& keeper) {
+  GstPtr<GstElement> element(gst_element_factory_make(one.factory, "element"));
+  for (const auto& [name, value] : one.settings)
+    gst_util_set_object_arg(G_OBJECT(element.get()), name, value);
+  const GstPtr<GstPad> pad(gst_element_get_static_pad(element.get(), "src"));
+  gst_pad_add_probe(pad.get(), GST_PAD_PROBE_TYPE_BUFFER, Keeper::keep, &keeper, nullptr);
+  GstElement* sink = gst_element_factory_make("fakesink", nullptr);
+  g_object_set(sink, "async", FALSE, nullptr);
+  GstPtr<GstElement> pipeline(gst_pipeline_new(nullptr));
+  gst_object_ref_sink(pipeline.get());
+  gst_bin_add_many(GST_BIN(pipeline.get()), element.get(), sink, nullptr);
+  GstElement* held = element.release(); // the pipeline's
+  EXPECT_TRUE(gst_element_link(held, sink));
+  if (one.caps != nullptr) {
+    GError* error = nullptr;
+    GstElement* source = gst_parse_bin_from_description(
+        ("fakesrc sizetype=fixed format=time filltype=zero sizemax=" +
+         std::to_string(one.input_bytes) + " ! capsfilter caps=\"" + one.caps + "\"")
+            .c_str(),
+        TRUE, &error);
+    EXPECT_EQ(error, nullptr);
+    gst_bin_add(GST_BIN(pipeline.get()), source);
+    EXPECT_TRUE(gst_element_link(source, held));
+  }
+  return pipeline;
+}
+
+TEST_P(PoolLimitsOf, AWaitIsAnnouncedAndEndsWithABufferOrAState) {
+  Keeper keeper;
+  const GstPtr<GstElement> pipeline = pipeline_of(describe({{"max-buffers", "2"}}), keeper);
+  const GstPtr<GstBus> bus(gst_element_get_bus(pipeline.get()));
+  gst_element_set_state(pipeline.get(), GST_STATE_PLAYING);
+  EXPECT_EQ(await_notice(bus.get()), 2U);
+  EXPECT_EQ(keeper.count(), 2U);
+  keeper.drop_one();
+  keeper.drop_one();
+  // Both are out again, and it waits again; the wait is over when the pipeline is stopped.
+  for (int i = 0; i < 1000 && keeper.count() < 2; ++i)
+    g_usleep(10000);
+  EXPECT_EQ(keeper.count(), 2U);
+  gst_element_set_state(pipeline.get(), GST_STATE_NULL);
+  const GstPtr<GstMessage> error(gst_bus_pop_filtered(bus.get(), GST_MESSAGE_ERROR));
+  EXPECT_EQ(error, nullptr) << error_text(error.get());
+}
+
+TEST_P(PoolLimitsOf, LeastBuffersAreThereBeforehand) {
+  if (std::string(GetParam()) == "simaainpysrc")
+    GTEST_SKIP() << "has no stats";
+  const Case one = describe({{"min-buffers", "4"}, {"max-buffers", "4"}});
+  ElementHarness harness(one.factory, one.settings);
+  ASSERT_TRUE(harness.send_caps(one.caps));
+  std::vector<GstPtr<GstBuffer>> held;
+  for (int i = 0; i < 4; ++i) {
+    ASSERT_EQ(harness.push(Bytes(one.input_bytes)), GST_FLOW_OK);
+    EXPECT_EQ(harness.stat("allocations"), 4U);
+    held.push_back(harness.pull_buffer());
+  }
+}
+
+TEST_P(PoolLimitsOf, ThatContradictEachOtherAreRefused) {
+  Keeper keeper;
+  const GstPtr<GstElement> pipeline =
+      pipeline_of(describe({{"min-buffers", "5"}, {"max-buffers", "4"}}), keeper);
+  const GstPtr<GstBus> bus(gst_element_get_bus(pipeline.get()));
+  EXPECT_EQ(gst_element_set_state(pipeline.get(), GST_STATE_PAUSED), GST_STATE_CHANGE_FAILURE);
+  const GstPtr<GstMessage> message(gst_bus_pop_filtered(bus.get(), GST_MESSAGE_ERROR));
+  ASSERT_TRUE(message);
+  const std::string error = error_text(message.get());
+  EXPECT_TRUE(mentions(error, {"element: property max-buffers is 4", "at least 5"})) << error;
+  gst_element_set_state(pipeline.get(), GST_STATE_NULL);
+}
+
+INSTANTIATE_TEST_SUITE_P(Elements, PoolLimitsOf,
+                         testing::Values("simaaimatmul", "simaainpysrc", "simaaivideototensor",
+                                         "simaaitensortovideo"),
+                         [](const auto& one) { return std::string(one.param); });
+
+} // namespace
