@@ -9,8 +9,8 @@
 namespace simaai::gst {
 namespace {
 
-constexpr std::array<std::string_view, 3> kLayoutApis{"GstVideoMetaAPI", "GstVideoCropMetaAPI",
-                                                      "GstParentBufferMetaAPI"};
+constexpr std::array<std::string_view, 4> kLayoutApis{"GstVideoMetaAPI", "GstVideoCropMetaAPI",
+                                                      "GstParentBufferMetaAPI", "GstTensorMetaAPI"};
 constexpr std::array<std::string_view, 2> kMemoryTags{"memory", "memory-reference"};
 
 } // namespace

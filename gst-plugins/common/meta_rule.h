@@ -8,7 +8,7 @@
 
 namespace simaai::gst {
 
-/// All but those that describe memory, or how a picture lies in it. Regions of interest, time codes
+/// All but those that describe memory, or how a picture or tensors lie in it. Regions of interest, time codes
 /// and metas of applications pass.
 [[nodiscard]] SIMAAI_GST_API bool meta_survives(const GstMetaInfo* info) noexcept;
 

@@ -7,6 +7,7 @@
 
 #include "gstsimaaitensorpool.h"
 #include "negotiation.h"
+#include "tensor_meta.h"
 
 namespace simaai::gst {
 namespace {
@@ -128,6 +129,7 @@ void TransformCore::propose_allocation(GstQuery* query) {
 }
 
 void TransformCore::decide_allocation(GstQuery* query) {
+  tensor_meta_wanted_ = wants_tensor_meta(query);
   if (gst_query_get_n_allocation_params(query) > 0) {
     GstAllocator* allocator = nullptr;
     GstAllocationParams params;
@@ -267,10 +269,12 @@ bool TransformCore::fit_output(GstBuffer* output) {
   return true;
 }
 
-void TransformCore::count_frame(std::uint64_t begun_ns, const runtime::JobTimes& times,
-                                GstClockTime pts) {
+void TransformCore::finish(std::uint64_t begun_ns, const runtime::JobTimes& times,
+                           GstBuffer* output) {
+  if (tensor_meta_wanted_)
+    add_tensor_meta(output, ports_.output, ports_.output_layout);
   stats_.count_frame(input_bytes_, output_bytes_, times.retired_ns - begun_ns);
-  jobs_.record(pts, times);
+  jobs_.record(GST_BUFFER_PTS(output), times);
 }
 
 void TransformCore::tell_observer(const runtime::JobTimes& times, GstBuffer* output,
@@ -295,7 +299,7 @@ GstFlowReturn TransformCore::transform(GstBuffer* input, GstBuffer* output) {
         return flow;
   }
   const std::uint64_t end = now_ns();
-  count_frame(begun, {begun, begun, end, end}, GST_BUFFER_PTS(output));
+  finish(begun, {begun, begun, end, end}, output);
   tell_observer({begun, begun, end, end}, output);
   return GST_FLOW_OK;
 }

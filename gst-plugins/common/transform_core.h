@@ -161,7 +161,8 @@ private:
   void remember_frame_time(const GstCaps& src_caps);
   void announce_latency(std::uint64_t taken_ns);
   [[nodiscard]] bool fit_output(GstBuffer* output);
-  void count_frame(std::uint64_t begun_ns, const runtime::JobTimes& times, GstClockTime pts);
+  /// Counts an output that is filled, and says what is in it where downstream asked.
+  void finish(std::uint64_t begun_ns, const runtime::JobTimes& times, GstBuffer* output);
   void tell_observer(const runtime::JobTimes& times, GstBuffer* output, std::uint64_t held_ns = 0);
   void tell_observer(Flight& flight, const runtime::JobTimes& all);
   void report_job(std::size_t slot, const runtime::Error& error);
@@ -185,6 +186,7 @@ private:
   bool require_zero_copy_ = false;                ///< copy of the setting, taken at set_caps
   bool reported_ = false;                         ///< an error about the caps at hand was posted
   bool gap_ = false;                              ///< the next output gets DISCONT
+  bool tensor_meta_wanted_ = false;               ///< by downstream
   std::atomic<bool> cancelled_{false};
   std::atomic<std::uint64_t> held_ns_{
       0}; ///< of stream that jobs in flight hold at most; 0: not known

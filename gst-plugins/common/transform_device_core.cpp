@@ -314,7 +314,7 @@ GstFlowReturn TransformCore::land(Flight& flight) noexcept {
     widen(times, flight.leg(slot).times);
   if (times.retired_ns == 0) // nothing to do
     times = {flight.begun_ns, flight.begun_ns, flight.begun_ns, flight.begun_ns};
-  count_frame(flight.begun_ns, times, GST_BUFFER_PTS(flight.output));
+  finish(flight.begun_ns, times, flight.output);
   tell_observer(flight, times);
   announce_latency(times.retired_ns - flight.begun_ns);
   return GST_FLOW_OK;

@@ -7,6 +7,7 @@
 #include "common/errors.h"
 #include "common/linear_size.h"
 #include "common/negotiation.h"
+#include "common/tensor_meta.h"
 #include "common/tensor_part.h"
 
 namespace simaai::gst {
@@ -118,6 +119,11 @@ bool BridgeCore::set_caps(GstCaps* sink_caps, GstCaps* src_caps) {
     return false;
   }
   layout_ = std::get<PortLayout>(layout);
+  tensors_ = from->set;
+  for (TensorInfo& tensor : tensors_.tensors)
+    tensor.offset_bytes.reset();
+  const auto apart = PortLayout::create(tensors_);
+  output_layout_ = std::get<PortLayout>(apart); // no larger than the inputs
   sink_caps_.reset(gst_caps_ref(sink_caps));
   refused_.reset();
   return true;
@@ -142,6 +148,7 @@ void BridgeCore::diagnose_refusal(GstCaps* sink_caps) {
 
 void BridgeCore::stop() {
   layout_.reset();
+  output_layout_.reset();
   sink_caps_.reset();
   refused_.reset();
 }
@@ -164,10 +171,15 @@ GstFlowReturn BridgeCore::convert(GstBuffer* input, GstBuffer** output) {
   const bool is_exact =
       found == layout_->total_bytes() &&
       (layout_->is_split(input) || (layout_->count() == 1 && gst_buffer_n_memory(input) == 1));
-  if (is_exact) {
+  if (is_exact && (!knows_tensor_meta() || gst_buffer_is_writable(input) != FALSE))
     *output = input;
-    return GST_FLOW_OK;
-  }
+  else if (const GstFlowReturn flow = share(input, output); flow != GST_FLOW_OK)
+    return flow;
+  add_tensor_meta(*output, tensors_, *output_layout_);
+  return GST_FLOW_OK;
+}
+
+GstFlowReturn BridgeCore::share(GstBuffer* input, GstBuffer** output) {
   GstPtr<GstBuffer> made(gst_buffer_new());
   for (std::size_t tensor = 0; tensor < layout_->count(); ++tensor) {
     auto memory = share_tensor(input, *layout_, tensor);

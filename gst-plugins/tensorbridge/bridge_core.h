@@ -30,16 +30,20 @@ public:
   void diagnose_refusal(GstCaps* sink_caps);
   void stop();
 
-  /// The buffer itself, or one that shares its memories: one for each tensor. Null with an error posted.
+  /// The buffer itself, or one that shares its memories: one for each tensor; with GstTensorMeta where this build knows it. Not
+  /// GST_FLOW_OK: an error was posted.
   [[nodiscard]] GstFlowReturn convert(GstBuffer* input, GstBuffer** output);
 
 private:
+  [[nodiscard]] GstFlowReturn share(GstBuffer* input, GstBuffer** output);
   void report(std::string reason, const GstCaps* sink_caps, const GstCaps* src_caps = nullptr);
   void fail(std::string reason, std::optional<std::uint64_t> needed,
             std::optional<std::uint64_t> found);
 
   GstBaseTransform* const element_;
-  std::optional<PortLayout> layout_;
+  TensorSet tensors_;
+  std::optional<PortLayout> layout_;        ///< of inputs
+  std::optional<PortLayout> output_layout_; ///< a memory for each tensor
   GstPtr<GstCaps> sink_caps_;
   GstPtr<GstCaps> refused_;
   bool reported_ = false;
