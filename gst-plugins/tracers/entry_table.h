@@ -118,12 +118,13 @@ private:
   std::unique_ptr<Slot[]> slots_;
 };
 
-/// Frame ids by another name: a timestamp, or the address of a buffer.
+/// Frame ids by another name: a timestamp, or the address of a buffer. Each name has four places, of which the oldest frame
+/// makes room: names of frames that are inside at once are rarely lost before `window` later ones have come.
 class AliasTable {
 public:
   explicit AliasTable(std::size_t window)
-      : shift_(64 - static_cast<unsigned>(std::bit_width(std::bit_ceil(window)) - 1)),
-        slots_(new Slot[std::bit_ceil(window)]) {}
+      : shift_(64 - static_cast<unsigned>(std::bit_width(sets_of(window)) - 1)),
+        sets_(new Set[sets_of(window)]) {}
 
   struct Found {
     std::uint64_t id = 0; ///< 0: the name is not known
@@ -131,20 +132,31 @@ public:
   };
 
   void insert(std::uint64_t name, std::uint64_t id, bool ambiguous) noexcept {
-    Slot& slot = slot_of(name);
-    slot.name.store(~std::uint64_t{0}, std::memory_order_release);
+    Set& set = set_of(name);
+    Slot* place = &set[0];
+    for (Slot& slot : set) {
+      if (get(slot.name) == name) {
+        place = &slot;
+        break;
+      }
+      if (get(slot.id) < get(place->id))
+        place = &slot;
+    }
+    place->name.store(~std::uint64_t{0}, std::memory_order_release);
     std::atomic_thread_fence(std::memory_order_release);
-    put(slot.id, id << 1 | (ambiguous ? 1U : 0U));
-    slot.name.store(name, std::memory_order_release);
+    put(place->id, id << 1 | (ambiguous ? 1U : 0U));
+    place->name.store(name, std::memory_order_release);
   }
 
   [[nodiscard]] Found find(std::uint64_t name) const noexcept {
-    const Slot& slot = slot_of(name);
-    if (slot.name.load(std::memory_order_acquire) != name)
-      return {};
-    const std::uint64_t id = get(slot.id);
-    std::atomic_thread_fence(std::memory_order_acquire);
-    return get(slot.name) == name ? Found{id >> 1, id % 2 == 1} : Found{};
+    for (const Slot& slot : set_of(name)) {
+      if (slot.name.load(std::memory_order_acquire) != name)
+        continue;
+      const std::uint64_t id = get(slot.id);
+      std::atomic_thread_fence(std::memory_order_acquire);
+      return get(slot.name) == name ? Found{id >> 1, id % 2 == 1} : Found{};
+    }
+    return {};
   }
 
   // Names of both kinds in one table: addresses are even.
@@ -156,14 +168,22 @@ private:
     Word name{~std::uint64_t{0}};
     Word id{0};
   };
+  struct alignas(64) Set : std::array<Slot, 4> {};
+  static_assert(sizeof(Set) == 64, "one cache line of most processors");
 
-  [[nodiscard]] Slot& slot_of(std::uint64_t name) const noexcept {
+  // Two places for each frame of the window; two sets at least, as nothing is shifted by 64.
+  static std::size_t sets_of(std::size_t window) noexcept {
+    return std::max<std::size_t>(2, std::bit_ceil(window) / 2);
+  }
+  [[nodiscard]] Set& set_of(std::uint64_t name) const noexcept {
+    // Names come in steps; one multiplication leaves some of them in few sets.
     constexpr std::uint64_t kGolden = 0x9E3779B97F4A7C15U;
-    return slots_[static_cast<std::size_t>((name * kGolden) >> shift_)];
+    const std::uint64_t once = name * kGolden;
+    return sets_[static_cast<std::size_t>(((once ^ once >> 32) * kGolden) >> shift_)];
   }
 
   unsigned shift_;
-  std::unique_ptr<Slot[]> slots_;
+  std::unique_ptr<Set[]> sets_;
 };
 
 /// The latest arrivals of a sink pad in their order, for elements that combine several inputs.

@@ -5,22 +5,11 @@
 #include <algorithm>
 #include <limits>
 
+#include "made_once.h"
+
 namespace simaai::latency {
 
 namespace {
-
-void count(Word& word) noexcept { word.fetch_add(1, std::memory_order_relaxed); }
-
-/// The object of `place`, made by whoever needs it first.
-template <class T, class Make> T& made_once(std::atomic<T*>& place, Make make) noexcept {
-  T* found = place.load(std::memory_order_acquire);
-  if (found != nullptr)
-    return *found;
-  std::unique_ptr<T> fresh = make();
-  if (place.compare_exchange_strong(found, fresh.get(), std::memory_order_acq_rel))
-    return *fresh.release();
-  return *found;
-}
 
 std::uint64_t since(std::uint64_t begin_ns, std::uint64_t end_ns) noexcept {
   return end_ns > begin_ns ? end_ns - begin_ns : 0;
@@ -36,6 +25,15 @@ bool combines(const Element& element) noexcept {
   return element.sink_count.load(std::memory_order_acquire) > 1;
 }
 
+/// What comes are chunks of bytes, or packets that it takes apart: what leaves and is none of these begins there.
+bool makes_frames(const Element& element) noexcept {
+  bool untimed = false;
+  for_each_sink(element, [&untimed](const Pad& pad) {
+    untimed = untimed || !pad.timed.load(std::memory_order_relaxed);
+  });
+  return untimed || element.demuxes;
+}
+
 /// The thread is in a call into this element for the same frame: its time until now, without calls
 /// further down. Otherwise what the finished call for it took.
 std::uint64_t spent(CallStack& stack, std::uint64_t now_ns, const Pad& pad, const Entry& entry) {
@@ -47,84 +45,8 @@ std::uint64_t spent(CallStack& stack, std::uint64_t now_ns, const Pad& pad, cons
 
 } // namespace
 
-Figures::Figures(Direction direction, bool ends_streams) {
-  if (direction == Direction::Source) {
-    residence = std::make_unique<Distribution>();
-    waiting = std::make_unique<Distribution>();
-    thread = std::make_unique<Distribution>();
-    return;
-  }
-  interval = std::make_unique<Distribution>();
-  if (ends_streams)
-    latency = std::make_unique<std::array<Distribution, kOrigins>>();
-}
-
-Pad::Pad(Recorder& recorder, Element& on, std::string called, Direction which, std::uint32_t at)
-    : owner(&recorder), element(&on), name(std::move(called)), direction(which), index(at),
-      own_(which, on.ends_streams) {
-  if (direction == Direction::Source)
-    return;
-  const std::size_t window = recorder.settings().window;
-  entries = std::make_unique<EntryTable>(window);
-  aliases = std::make_unique<AliasTable>(window);
-  arrivals = std::make_unique<ArrivalRing>();
-  if (element->ends_streams)
-    complete = std::make_unique<AliasTable>(window);
-}
-
-Pad::~Pad() {
-  delete others_.load(std::memory_order_acquire);
-  delete jobs.load(std::memory_order_acquire);
-}
-
-Pad::Writing Pad::writing_other(std::uint32_t thread) noexcept {
-  std::uint32_t first = 0;
-  if (first_thread_.compare_exchange_strong(first, thread, std::memory_order_relaxed))
-    return {own_, Access::Own};
-  const auto make = [this] { return std::make_unique<Figures>(direction, element->ends_streams); };
-  return {made_once(others_, make), Access::Shared};
-}
-
-std::uint64_t Pad::sum(Word Figures::*word) const noexcept {
-  std::uint64_t total = 0;
-  for (const Figures* part : figures())
-    total += part != nullptr ? get(part->*word) : 0;
-  return total;
-}
-
 Recorder::Recorder(const Settings& settings)
     : settings_(settings), frames_(settings.window), log_(settings.spans) {}
-
-Element* Recorder::add_element(std::string name, std::string factory, bool ends_streams,
-                               std::string path) {
-  const std::lock_guard lock(topology_);
-  Element& element = element_store_.emplace_back();
-  element.path = path.empty() ? name : std::move(path);
-  element.name = std::move(name);
-  element.factory = std::move(factory);
-  element.ends_streams = ends_streams;
-  element.index = static_cast<std::uint32_t>(element_store_.size() - 1);
-  return &element;
-}
-
-Pad* Recorder::add_pad(Element& element, std::string name, Direction direction) {
-  const std::lock_guard lock(topology_);
-  const std::size_t index = pad_count_.load(std::memory_order_relaxed);
-  const std::size_t sink = element.sink_count.load(std::memory_order_relaxed);
-  if (index == kPads || (direction == Direction::Sink && sink == Element::kSinks)) {
-    count(unfollowed_pads_);
-    return nullptr;
-  }
-  Pad& pad = pad_store_.emplace_back(*this, element, std::move(name), direction,
-                                     static_cast<std::uint32_t>(index));
-  if (direction == Direction::Sink) {
-    element.sinks[sink].store(&pad, std::memory_order_relaxed);
-    element.sink_count.store(sink + 1, std::memory_order_release);
-  }
-  pads_[index].store(&pad, std::memory_order_relaxed);
-  pad_count_.store(index + 1, std::memory_order_release);
-  return &pad;
-}
 
 FrameTag Recorder::leave(CallStack& stack, std::uint64_t now_ns, Pad& source,
                          const Identity& identity) noexcept {
@@ -142,7 +64,7 @@ FrameTag Recorder::leave(CallStack& stack, std::uint64_t now_ns, Pad& source,
     // elsewhere. It keeps its origin. What forgotten frames were called may be forgotten too.
     if (get(source.element->forgotten) != 0)
       count(source.element->missed);
-    if (!tag)
+    if (!tag || makes_frames(*source.element))
       tag = appear(stack, now_ns, source);
   }
   if (!jobs.empty() && tag.measured)
@@ -174,7 +96,10 @@ FrameTag Recorder::account(CallStack& stack, std::uint64_t now_ns, Pad& source, 
     element.ended.fetch_sub(1, std::memory_order_relaxed);
   note_shape(source, match, identity, writing);
   FrameTag tag = identity.tag ? identity.tag : match.entry.tag;
-  if (match.combined || (match.carrier == Carrier::Timestamp && !first))
+  // What was cut into parts goes on as several frames: they may be inside of an element at once.
+  const bool is_part =
+      !first && (match.carrier == Carrier::Timestamp || identity.content != match.entry.content);
+  if (match.combined || is_part)
     tag.id = next_id_.fetch_add(1, std::memory_order_relaxed);
   if (match.ambiguous) {
     add(figures.ambiguous, 1, access);
@@ -240,6 +165,9 @@ void Recorder::note_jobs(const CallStack& stack, Pad& source, const FrameTag& ta
 Recorder::Match Recorder::recognise(const Element& element, const Identity& identity) noexcept {
   if (identity.tag) {
     const Match match = by_tag(element, identity);
+    // Data of its own, with the metas of chunks or packets that they were in.
+    if (match.pad != nullptr && identity.content != match.entry.content && makes_frames(element))
+      return Match{};
     if (match.pad == nullptr || !combines(element) || match.entry.pointer == identity.pointer)
       return match;
     // A new buffer of an element with several inputs: the one that it was copied from need not be
@@ -247,6 +175,8 @@ Recorder::Match Recorder::recognise(const Element& element, const Identity& iden
     const Match several = combined(element, identity.timestamp);
     return several.pad != nullptr ? several : match;
   }
+  if (element.demuxes)
+    return {};
   if (identity.timestamp != kNoTimestamp) {
     if (combines(element))
       return combined(element, identity.timestamp);
@@ -456,22 +386,6 @@ void Recorder::paused() noexcept {
   const std::size_t pad_count = pad_count_.load(std::memory_order_acquire);
   for (std::size_t i = 0; i < pad_count; ++i)
     put(pads_[i].load(std::memory_order_relaxed)->previous_ns, 0);
-}
-
-std::vector<const Element*> Recorder::elements() const {
-  const std::lock_guard lock(topology_);
-  std::vector<const Element*> result;
-  for (const Element& element : element_store_)
-    result.push_back(&element);
-  return result;
-}
-
-std::vector<const Pad*> Recorder::pads() const {
-  const std::lock_guard lock(topology_);
-  std::vector<const Pad*> result;
-  for (const Pad& pad : pad_store_)
-    result.push_back(&pad);
-  return result;
 }
 
 std::optional<std::uint64_t> Recorder::arrived() const {

@@ -139,6 +139,10 @@ struct Element {
   std::string path; ///< with the bins around it, "outer/inner/name"
   std::string factory;
   bool ends_streams = false; ///< has no source pad and will never have one
+  /// Its input may be packets or chunks: some hold nothing that leaves, and that is no drop.
+  bool repacks = false;
+  /// Its output are frames of its own, even where one has the timestamp of an input.
+  bool demuxes = false;
   std::uint32_t index = 0;
 
   std::array<std::atomic<Pad*>, kSinks> sinks{};

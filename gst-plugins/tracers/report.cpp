@@ -175,14 +175,14 @@ struct Counts {
   }
 };
 
-/// Most outputs matched no input, and those that did did so by timestamp or address only: by chance.
-bool matches_by_chance(const Counts& counts) {
-  return counts.by(Carrier::Meta) == 0 &&
-         counts.appeared > counts.by(Carrier::Timestamp) + counts.by(Carrier::Pointer);
+/// Most outputs matched no input: those that did are no picture of all, if it was not by chance.
+bool most_appeared(const Counts& counts) {
+  return counts.appeared >
+         counts.by(Carrier::Meta) + counts.by(Carrier::Timestamp) + counts.by(Carrier::Pointer);
 }
 
 std::string identity_text(const Counts& counts) {
-  if (matches_by_chance(counts))
+  if (most_appeared(counts))
     return "n/a";
   constexpr std::array<const char*, kCarriers> kNames{"meta", "timestamps", "pointer"};
   std::string text;
@@ -203,7 +203,7 @@ std::string identity_text(const Counts& counts) {
 std::optional<std::uint64_t> drops_of(const Element& element, const Counts& counts,
                                       bool is_source) {
   const bool combines = element.sink_count.load(std::memory_order_relaxed) > 1;
-  if (is_source || element.ends_streams || combines || counts.appeared != 0 ||
+  if (is_source || element.ends_streams || element.repacks || combines || counts.appeared != 0 ||
       counts.untagged != 0 || counts.reshaped != 0 || get(element.forgotten) != 0)
     return std::nullopt;
   const auto ended = static_cast<std::int64_t>(get(element.ended));
@@ -263,7 +263,7 @@ ElementReport element_report(const Element& element, const std::string& name,
   report.forgotten = get(element.forgotten);
   // Those that stayed longest are not among what was recognised.
   const bool is_partial = get(element.missed) != 0;
-  if (!matches_by_chance(counts) && !is_partial) {
+  if (!most_appeared(counts) && !is_partial) {
     report.residence = stat_of(pads, &residence_of, samples.residence);
     report.waiting = stat_of(pads, &waiting_of, samples.waiting);
     report.thread = stat_of(pads, &thread_of, samples.thread);

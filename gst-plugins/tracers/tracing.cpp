@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cstring>
 #include <tuple>
 #include <utility>
 
@@ -136,6 +137,12 @@ bool ends_streams(GstElement* element) noexcept {
   return true;
 }
 
+/// Its class has the words, such as "Codec/Demuxer".
+bool is_of_class(GstElement* element, const char* words) noexcept {
+  const gchar* type = gst_element_get_metadata(element, GST_ELEMENT_METADATA_KLASS);
+  return type != nullptr && std::strstr(type, words) != nullptr;
+}
+
 const char* factory_name(GstElement* element) noexcept {
   GstElementFactory* factory = gst_element_get_factory(element);
   return factory != nullptr ? GST_OBJECT_NAME(factory) : G_OBJECT_TYPE_NAME(element);
@@ -233,6 +240,9 @@ void Tracing::pulled(std::uint64_t now_ns, GstPad* pad, GstBuffer* buffer) {
   ThreadState& thread = thread_state();
   const Link& link = link_of(thread, pad);
   if (buffer != nullptr && link.session != nullptr) {
+    // No segment comes this way: who pulls gets bytes.
+    if (link.to != nullptr && link.to->timed.load(std::memory_order_relaxed))
+      link.to->timed.store(false, std::memory_order_relaxed);
     const FrameTag tag = pass(thread, now_ns, link, buffer, false);
     Call* call = thread.stack.top();
     if (call != nullptr && call->key == pad) {
@@ -339,10 +349,13 @@ Binding Tracing::make_binding(GstPad* pad) {
       static_cast<ElementRecord*>(g_object_get_qdata(G_OBJECT(element), element_quark()));
   if (record == nullptr || record->session != &session) {
     session.ref();
-    record = new ElementRecord{
-        &session, session.recorder().add_element(reported_name(GST_OBJECT_CAST(element)),
-                                                 factory_name(element), ends_streams(element),
-                                                 path_of(element))};
+    Element* added = session.recorder().add_element(reported_name(GST_OBJECT_CAST(element)),
+                                                    factory_name(element), ends_streams(element),
+                                                    path_of(element));
+    added->demuxes = is_of_class(element, "Codec/Demuxer");
+    added->repacks =
+        added->demuxes || is_of_class(element, "Codec/Muxer") || is_of_class(element, "ayloader");
+    record = new ElementRecord{&session, added};
     hand_over(record);
     g_object_set_qdata_full(G_OBJECT(element), element_quark(), record, free_element_record);
   }

@@ -25,4 +25,7 @@ inline void add(Word& word, std::uint64_t amount, Access access) noexcept {
     word.fetch_add(amount, std::memory_order_relaxed);
 }
 
+/// What happens rarely enough not to ask who writes.
+inline void count(Word& word) noexcept { word.fetch_add(1, std::memory_order_relaxed); }
+
 } // namespace simaai::latency

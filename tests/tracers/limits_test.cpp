@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // What the accounting cannot know is said and not guessed: frames that are joined or split, rooms that are too small, equal names.
 #include <algorithm>
+#include <random>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -24,7 +26,8 @@ struct Chain {
   explicit Chain(const Settings& settings = {}) : line(settings) {}
 
   FrameTag come(std::uint64_t i, std::uint64_t duration = kTick) {
-    const FrameTag tag = line.push(1000 * i, src, in, data({}, 64, kTick * i, duration));
+    const std::uint64_t timestamp = in.timed ? kTick * i : kNoTimestamp;
+    const FrameTag tag = line.push(1000 * i, src, in, data({}, 64, timestamp, duration));
     line.recorder.frame_carried(tag.id);
     return tag;
   }
@@ -85,6 +88,69 @@ TEST(LatencyDrops, OfAnElementThatSplitsFramesAreNotKnown) {
     }
     EXPECT_EQ(chain.element().residence->count, 12U);
     EXPECT_FALSE(chain.element().drops) << by_meta;
+  }
+}
+
+TEST(LatencyDrops, OfAnElementThatRepacksAreNotKnown) {
+  Chain chain;
+  chain.in.element->repacks = true;
+  for (std::uint64_t i = 0; i < 8; ++i) {
+    const FrameTag tag = chain.come(i);
+    if (i % 2 == 0) // every second one is a header
+      chain.go(i, data(tag, 64, kTick * i, kTick));
+    chain.done(i, tag);
+  }
+  EXPECT_EQ(chain.element().residence->count, 4U);
+  EXPECT_FALSE(chain.element().drops);
+}
+
+TEST(LatencyLimits, PartsOfAFrameInsideAtOnceAreToldApart) {
+  Synthetic line(with_spans());
+  Pad& src = line.source("camera");
+  Pad& in = line.sink("payloader");
+  Pad& out = line.also(in, "src", Direction::Source);
+  Pad& store = line.sink("queue");
+  Pad& stored = line.also(store, "src", Direction::Source);
+  Pad& end = line.sink("screen", true);
+  const FrameTag frame = line.push(1000, src, in, data({}, 64, 5, kTick));
+  std::vector<FrameTag> parts;
+  for (std::uint64_t part = 0; part < 3; ++part) {
+    parts.push_back(line.push(1100 + 10 * part, out, store, data(frame, 128 + part, 5, kTick)));
+    line.back(1101 + 10 * part);
+  }
+  EXPECT_EQ(parts[0].id, frame.id);
+  for (std::uint64_t part = 0; part < 3; ++part) {
+    line.push(2000 + 20 * part, stored, end, data(parts[part], 128 + part, 5, kTick));
+    line.back(2001 + 20 * part);
+  }
+  const Report report = line.report();
+  EXPECT_EQ(report.elements[2].ambiguous, 0U);
+  EXPECT_EQ(report.elements[2].residence->count, 3U);
+  EXPECT_EQ(report.elements[2].residence->min, 900U);
+  EXPECT_EQ(report.elements[2].residence->max, 920U);
+  EXPECT_EQ(report.paths.at(0).frames, 1U);
+  EXPECT_EQ(report.paths.at(0).latency.max, 1040U);
+}
+
+TEST(LatencyLimits, ADemuxerOrAParserOfBytesMakesFrames) {
+  // By the timestamp, by the metas of the chunk that a frame was in, and a chunk that is a frame.
+  for (const bool demuxes : {false, true}) {
+    Chain chain;
+    chain.in.element->demuxes = demuxes;
+    chain.in.timed = demuxes;
+    for (std::uint64_t i = 0; i < 4; ++i) {
+      const FrameTag tag = chain.come(i);
+      chain.go(i, data(i < 2 ? FrameTag{} : tag, i == 3 ? 64 : 128, kTick * i, kTick));
+      chain.done(i, tag);
+    }
+    EXPECT_EQ(chain.element().appeared, 3U) << demuxes;
+    EXPECT_FALSE(chain.element().drops);
+    const Report report = chain.line.report();
+    ASSERT_EQ(report.paths.size(), 2U);
+    EXPECT_EQ(report.paths[0].origin, "element:src");
+    EXPECT_EQ(report.paths[0].frames, 3U);
+    EXPECT_EQ(report.paths[1].origin, "camera:src");
+    EXPECT_EQ(report.paths[1].frames, 1U);
   }
 }
 
@@ -195,6 +261,27 @@ TEST(LatencyLimits, FramesThatEndLaterThanTheWindowMakeDropsUnknown) {
     chain.line.recorder.frame_released(tag.id);
   EXPECT_FALSE(chain.element().drops);
   EXPECT_TRUE(has_note(chain.line.report(), "element: 4 frames"));
+}
+
+TEST(LatencyLimits, NamesOfFramesInsideAtOnceAreKept) {
+  // Addresses as an allocator hands them out, and timestamps of many rates; an eighth of the window is inside.
+  std::mt19937_64 random(7);
+  for (int round = 0; round < 200; ++round) {
+    AliasTable table(1024);
+    const std::uint64_t base = random() >> 20 << 4;
+    const std::uint64_t step =
+        round % 2 == 0 ? 16 * (random() % 64 + 1) : random() % 100'000'000 + 1;
+    const auto name = [&](std::uint64_t i) {
+      return round % 2 == 0 ? AliasTable::of_pointer(base + step * i)
+                            : AliasTable::of_timestamp(step * i);
+    };
+    std::size_t lost = 0;
+    for (std::uint64_t i = 1; i <= 2000; ++i) {
+      table.insert(name(i), i, false);
+      lost += i > 128 && table.find(name(i - 128)).id != i - 128 ? 1U : 0U;
+    }
+    EXPECT_LE(lost, 2U) << round << " step " << step;
+  }
 }
 
 TEST(LatencyLimits, AnElementThatHoldsLessHasNoNote) {
