@@ -17,6 +17,9 @@ namespace {
 
 constexpr const char* kSystemMemory = "system";
 
+/// GstAllocator has no words for a failure: the element asks for them on the same thread.
+thread_local std::string allocation_failure;
+
 struct AllocatorState {
   AllocatorState()
       : source(runtime::BufferSource::best()),
@@ -86,8 +89,10 @@ GstMemory* allocate(GstAllocator* allocator, gsize size, GstAllocationParams* pa
   const gsize room = size + params->prefix + params->padding;
   auto allocated = state.source.allocate(room);
   auto* buffer = std::get_if<runtime::DmaBuf>(&allocated);
-  if (buffer == nullptr)
+  if (buffer == nullptr) {
+    allocation_failure = std::get<runtime::Error>(allocated).message();
     return nullptr;
+  }
   const gsize whole = buffer->length_bytes();
   runtime::UniqueFd fd = buffer->release_fd();
   GstMemory* memory =
@@ -148,6 +153,8 @@ const char* fd_allocator_memory(GstAllocator* allocator) noexcept {
 const char* fd_allocator_source(GstAllocator* allocator) noexcept {
   return is_fd_allocator(allocator) ? private_of(allocator).state->source.name() : kSystemMemory;
 }
+
+std::string take_allocation_failure() { return std::exchange(allocation_failure, {}); }
 
 const char* fd_result_text(FdResult result) noexcept {
   switch (result) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <variant>
 
 #include <gst/gst.h>
@@ -35,6 +36,9 @@ namespace simaai::gst {
 [[nodiscard]] SIMAAI_GST_API const char* fd_allocator_memory(GstAllocator* allocator) noexcept;
 /// "dma-heap", "udmabuf", "drm-dumb" or "memfd": where it takes it from; "system" for any other.
 [[nodiscard]] SIMAAI_GST_API const char* fd_allocator_source(GstAllocator* allocator) noexcept;
+
+/// Why such an allocator failed on this thread since the last call; empty where none did.
+[[nodiscard]] SIMAAI_GST_API std::string take_allocation_failure();
 
 /// Why a buffer cannot be given to a device as it is.
 enum class FdResult {

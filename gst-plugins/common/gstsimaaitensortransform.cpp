@@ -78,6 +78,11 @@ gboolean on_decide_allocation(GstBaseTransform* trans, GstQuery* query) noexcept
   return decided;
 }
 
+GstFlowReturn on_prepare_output_buffer(GstBaseTransform* trans, GstBuffer* input,
+                                       GstBuffer** output) noexcept {
+  return core_of(trans).prepare_output(base_class(), input, output);
+}
+
 gboolean on_transform_meta(GstBaseTransform* /*trans*/, GstBuffer* /*output*/, GstMeta* meta,
                            GstBuffer* /*input*/) noexcept {
   return meta_survives(meta->info);
@@ -253,6 +258,7 @@ static void gst_simaai_tensor_transform_class_init(GstSimaaiTensorTransformClass
   base->transform_size = Forward::transform_size;
   base->propose_allocation = on_propose_allocation;
   base->decide_allocation = on_decide_allocation;
+  base->prepare_output_buffer = on_prepare_output_buffer;
   base->transform_meta = on_transform_meta;
   base->sink_event = on_sink_event;
   base->submit_input_buffer = on_submit_input_buffer;

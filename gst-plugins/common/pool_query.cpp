@@ -3,6 +3,8 @@
 #include "pool_query.h"
 
 #include <algorithm>
+#include <string>
+#include <utility>
 
 #include "fd_memory.h"
 #include "gst_ptr.h"
@@ -114,6 +116,23 @@ GstFlowReturn acquire_output(GstBaseTransform* element, std::uint64_t bytes, Gst
   if (gst_buffer_pool_set_active(pool.get(), TRUE) == FALSE)
     return GST_FLOW_OK;
   return gst_buffer_pool_acquire_buffer(pool.get(), buffer, nullptr);
+}
+
+void post_no_output(GstElement* element, std::uint64_t bytes, Report context) {
+  const std::string why = take_allocation_failure();
+  context.reason = "no memory for an output buffer" + (why.empty() ? why : ": " + why);
+  context.needed_bytes = bytes;
+  post_error(element, ErrorKind::Resource, context);
+}
+
+GstFlowReturn prepare_pooled_output(GstBaseTransformClass* base, GstBaseTransform* element,
+                                    GstBuffer* input, GstBuffer** output, std::uint64_t bytes,
+                                    Report context) {
+  const GstFlowReturn flow = base->prepare_output_buffer(element, input, output);
+  if (flow != GST_FLOW_ERROR && (flow != GST_FLOW_OK || *output != nullptr))
+    return flow;
+  post_no_output(GST_ELEMENT_CAST(element), bytes, std::move(context));
+  return GST_FLOW_ERROR;
 }
 
 void set_pool_flushing(GstBaseTransform* element, bool flushing) {

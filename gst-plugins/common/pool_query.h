@@ -7,6 +7,7 @@
 #include <gst/base/gstbasetransform.h>
 #include <gst/gst.h>
 
+#include "errors.h"
 #include "export.h"
 #include "output_pool.h"
 
@@ -33,6 +34,14 @@ SIMAAI_GST_API void propose_dma_buf_pool(GstQuery* query, guint bytes);
 /// Null `buffer` with GST_FLOW_OK: out of memory.
 [[nodiscard]] SIMAAI_GST_API GstFlowReturn acquire_output(GstBaseTransform* element,
                                                           std::uint64_t bytes, GstBuffer** buffer);
+
+/// Posts that there is no memory for an output of `bytes`, and why. What `context` says besides is added.
+SIMAAI_GST_API void post_no_output(GstElement* element, std::uint64_t bytes, Report context = {});
+
+/// Calls the base class, and posts why where that finds no memory: it would only return the flow. For prepare_output_buffer.
+[[nodiscard]] SIMAAI_GST_API GstFlowReturn
+prepare_pooled_output(GstBaseTransformClass* base, GstBaseTransform* element, GstBuffer* input,
+                      GstBuffer** output, std::uint64_t bytes, Report context = {});
 
 /// Ends a wait for a buffer of the pool of `element` with GST_FLOW_FLUSHING, or allows to wait again. Elements set it before the base class stops
 /// the streaming thread, which could wait for ever for buffers that the application holds.

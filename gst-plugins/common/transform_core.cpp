@@ -7,6 +7,7 @@
 
 #include "gstsimaaitensorpool.h"
 #include "negotiation.h"
+#include "pool_query.h"
 #include "tensor_meta.h"
 
 namespace simaai::gst {
@@ -188,11 +189,20 @@ bool TransformCore::check_input(GstBuffer* buffer) {
 
 /// Counts and announces a copy; posts an error and returns false where none may be made.
 bool TransformCore::allow_copy(const char* port, const char* why, std::uint64_t bytes) {
+  return stats_.allow_copy(element(), port, why, bytes, require_zero_copy_, context());
+}
+
+Report TransformCore::context() const {
   Report context;
   context.sink_caps = sink_caps_.get();
   context.src_caps = src_caps_.get();
   context.backend = backend_name();
-  return stats_.allow_copy(element(), port, why, bytes, require_zero_copy_, std::move(context));
+  return context;
+}
+
+GstFlowReturn TransformCore::prepare_output(GstBaseTransformClass* base, GstBuffer* input,
+                                            GstBuffer** output) {
+  return prepare_pooled_output(base, element_, input, output, output_bytes_, context());
 }
 
 std::byte* TransformCore::stage(StagingBlock& block, const char* port, BindResult why,

@@ -90,6 +90,9 @@ public:
   // Data.
   /// False, with an error posted, where the buffer is shorter than its caps say.
   [[nodiscard]] bool check_input(GstBuffer* buffer);
+  /// An output of the pool. An error was posted where there is no memory for one.
+  [[nodiscard]] GstFlowReturn prepare_output(GstBaseTransformClass* base, GstBuffer* input,
+                                             GstBuffer** output);
   [[nodiscard]] GstFlowReturn transform(GstBuffer* input, GstBuffer* output);
 
   // Jobs in flight: transform_async_core.cpp.
@@ -128,6 +131,8 @@ private:
                                  std::uint64_t bytes);
   [[nodiscard]] GstFlowReturn run(std::size_t slot, PortBinding& src, PortBinding& dst,
                                   GstBuffer* input, GstBuffer* output);
+  /// For messages: caps and backend.
+  [[nodiscard]] Report context() const;
   [[nodiscard]] bool allow_copy(const char* port, const char* why, std::uint64_t bytes);
   // On a device: transform_device_core.cpp.
   [[nodiscard]] bool choose_backend();

@@ -149,7 +149,7 @@ GstMemory* TransformCore::stage_memory(StagedMemories& kept, const char* port, F
   GstPtr<GstMemory> made(gst_allocator_alloc(fd_allocator_.get(), bytes, &params));
   stats_.count_allocation();
   if (!made) {
-    report_data("out of memory for the device", bytes, std::nullopt);
+    report_data("out of memory for the device: " + take_allocation_failure(), bytes, std::nullopt);
     return nullptr;
   }
   kept.push_back(std::move(made));

@@ -50,6 +50,11 @@ gboolean on_decide_allocation(GstBaseTransform* trans, GstQuery* query) noexcept
   return core_of(trans).decide_allocation(query);
 }
 
+GstFlowReturn on_prepare_output_buffer(GstBaseTransform* trans, GstBuffer* input,
+                                       GstBuffer** output) noexcept {
+  return prepare_pooled_output(base_class(), trans, input, output, core_of(trans).output_bytes());
+}
+
 gboolean on_transform_meta(GstBaseTransform* /*trans*/, GstBuffer* /*output*/, GstMeta* meta,
                            GstBuffer* /*input*/) noexcept {
   return meta_survives(meta->info);
@@ -158,6 +163,7 @@ static void gst_simaai_matmul_class_init(GstSimaaiMatmulClass* klass) {
   base->set_caps = Forward::set_caps;
   base->transform_size = Forward::transform_size;
   base->decide_allocation = on_decide_allocation;
+  base->prepare_output_buffer = on_prepare_output_buffer;
   base->transform_meta = on_transform_meta;
   base->sink_event = on_sink_event;
   base->submit_input_buffer = on_submit_input_buffer;

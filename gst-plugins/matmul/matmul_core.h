@@ -65,6 +65,10 @@ public:
   other_size(GstPadDirection direction, const GstCaps* caps, const GstCaps* other_caps) const;
   /// Leaves one pool in the query: what downstream proposes, or one of ours.
   [[nodiscard]] bool decide_allocation(GstQuery* query);
+  /// Of one buffer; 0 before caps.
+  [[nodiscard]] std::uint64_t output_bytes() const noexcept {
+    return plan_ ? plan_->output_bytes() : 0;
+  }
   void begin_attempt() noexcept { reported_ = false; }
   /// After caps were refused before set_caps was reached: posts why.
   void diagnose_refusal(const GstCaps* sink_caps);

@@ -219,8 +219,7 @@ GstFlowReturn NpySource::create(GstPtr<GstBuffer>& into) {
   if (const GstFlowReturn flow = allocate(payload_bytes(), buffer); flow != GST_FLOW_OK)
     return flow;
   if (buffer == nullptr) {
-    fail(ErrorKind::Resource,
-         "cannot allocate a buffer of " + std::to_string(payload_bytes()) + " bytes");
+    post_no_output(GST_ELEMENT_CAST(element_), payload_bytes());
     return GST_FLOW_ERROR;
   }
   if (!read_into(buffer.get()))

@@ -10,6 +10,7 @@
 #include "common/element_stats.h"
 #include "common/errors.h"
 #include "common/gst_ptr.h"
+#include "common/pool_query.h"
 #include "matmul/dense_port.h"
 #include "matmul/matrix_properties.h"
 #include "matmul/port_caps.h"
@@ -210,6 +211,14 @@ GstFlowReturn on_submit_input_buffer(GstBaseTransform* trans, gboolean is_discon
   return GST_FLOW_ERROR;
 }
 
+GstFlowReturn on_prepare_output_buffer(GstBaseTransform* trans, GstBuffer* input,
+                                       GstBuffer** output) noexcept {
+  const auto& encoder = encoder_of(trans);
+  const std::uint64_t bytes = encoder ? matrix::encoded_bytes(encoder->rows, encoder->cols) : 0;
+  return prepare_pooled_output(GST_BASE_TRANSFORM_CLASS(gst_simaai_tgmx_enc_parent_class), trans,
+                               input, output, bytes);
+}
+
 gboolean on_start(GstBaseTransform* trans) noexcept {
   EncoderState& state = state_of(trans);
   state.stats.reset();
@@ -256,6 +265,7 @@ static void gst_simaai_tgmx_enc_class_init(GstSimaaiTgmxEncClass* klass) {
   base->set_caps = on_set_caps;
   base->transform_size = on_transform_size;
   base->submit_input_buffer = on_submit_input_buffer;
+  base->prepare_output_buffer = on_prepare_output_buffer;
   base->transform = on_transform;
   base->start = on_start;
   base->stop = on_stop;

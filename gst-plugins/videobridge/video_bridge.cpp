@@ -126,11 +126,16 @@ void VideoBridge::mark_copy(const char* why) {
 GstFlowReturn VideoBridge::allocate_output(GstBuffer* input, const char* what, GstBuffer** output) {
   const std::uint64_t bytes = output_bytes();
   const GstFlowReturn flow = acquire_output(element_, bytes, output);
+  if (flow == GST_FLOW_ERROR || (flow == GST_FLOW_OK && *output == nullptr)) {
+    post_no_output(GST_ELEMENT_CAST(element_), bytes);
+    return GST_FLOW_ERROR;
+  }
   if (flow != GST_FLOW_OK)
     return flow;
-  if (*output == nullptr || gst_buffer_get_size(*output) < bytes)
-    return fail(ErrorKind::Resource, std::string("cannot allocate a ") + what + " of " +
-                                         std::to_string(bytes) + " bytes");
+  if (gst_buffer_get_size(*output) < bytes)
+    return fail(ErrorKind::Resource,
+                std::string("the buffer of the pool is too short for a ") + what, bytes,
+                gst_buffer_get_size(*output));
   copy_metadata(input, *output);
   return GST_FLOW_OK;
 }

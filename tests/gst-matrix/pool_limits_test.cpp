@@ -10,10 +10,12 @@
 
 #include <gtest/gtest.h>
 
+#include "common/fd_memory.h"
 #include "common/gst_ptr.h"
 #include "gst/element_harness.h"
 #include "oracle/npy.h"
 #include "oracle/random_tensor.h"
+#include "support/descriptor_limit.h"
 #include "weights.h"
 
 namespace {
@@ -178,6 +180,37 @@ TEST_P(PoolLimitsOf, ThatContradictEachOtherAreRefused) {
   const std::string error = error_text(message.get());
   EXPECT_TRUE(mentions(error, {"element: property max-buffers is 4", "at least 5"})) << error;
   gst_element_set_state(pipeline.get(), GST_STATE_NULL);
+}
+
+/// Outputs in memory with descriptors, of which there are no more.
+TEST_P(PoolLimitsOf, MissingDescriptorsAreSaid) {
+  if (std::string(GetParam()) == "simaainpysrc")
+    GTEST_SKIP() << "has no input to harness";
+  const Case one = describe({});
+  ElementHarness harness(one.factory, one.settings);
+  gst_harness_set_propose_allocator(harness.get(), simaai::gst::new_fd_allocator().release(),
+                                    nullptr);
+  ASSERT_TRUE(harness.send_caps(one.caps));
+  std::vector<GstPtr<GstBuffer>> held;
+  ASSERT_EQ(harness.push(Bytes(one.input_bytes)), GST_FLOW_OK);
+  held.push_back(harness.pull_buffer());
+  EXPECT_EQ(harness.stat("allocations"), 1U);
+  GstFlowReturn flow = GST_FLOW_OK;
+  {
+    const DescriptorLimit limit(6);
+    for (int i = 0; i < 200 && flow == GST_FLOW_OK; ++i) {
+      flow = harness.push(Bytes(one.input_bytes));
+      if (flow == GST_FLOW_OK)
+        held.push_back(harness.pull_buffer());
+    }
+  }
+  EXPECT_EQ(flow, GST_FLOW_ERROR);
+  const auto errors = harness.take_errors();
+  ASSERT_FALSE(errors.empty());
+  EXPECT_TRUE(mentions(errors[0], {"no memory for an output buffer", "Too many open files"}))
+      << errors[0];
+  held.clear();
+  EXPECT_EQ(harness.push(Bytes(one.input_bytes)), GST_FLOW_OK);
 }
 
 INSTANTIATE_TEST_SUITE_P(Elements, PoolLimitsOf,
