@@ -15,7 +15,7 @@ namespace simaai::kernels::matrix::detail {
 struct WireForm {
   void (*encode)(const PlainView& a, std::byte* records) noexcept;
   bool (*check)(const std::byte* records, std::size_t rows, std::size_t cols) noexcept;
-  void (*decode)(const std::byte* records, const PlainTarget& to) noexcept;
+  bool (*decode)(const std::byte* records, const PlainTarget& to) noexcept;
 };
 
 /// One instruction set. Every entry gives the result of the scalar one, byte for byte.

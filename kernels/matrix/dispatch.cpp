@@ -138,8 +138,8 @@ bool check_records(const std::byte* records, std::size_t rows, std::size_t cols)
   return detail::current_backend().wire->check(records, rows, cols);
 }
 
-void decode_records(const std::byte* records, const PlainTarget& to) noexcept {
-  detail::current_backend().wire->decode(records, to);
+bool decode_records(const std::byte* records, const PlainTarget& to) noexcept {
+  return detail::current_backend().wire->decode(records, to);
 }
 
 } // namespace library

@@ -87,10 +87,12 @@ Result<WireShape, DecodeError> peek_shape(std::span<const std::byte> stream) noe
   return shape;
 }
 
-void DynMatrix::place(const std::byte* records) noexcept {
+Result<void, DecodeError> DynMatrix::place(const std::byte* records) noexcept {
   const PlainView view = plain_view(*this);
-  library::decode_records(
-      records, {elements_.data(), view.rows, view.cols, view.row_stride, view.col_stride});
+  if (library::decode_records(
+          records, {elements_.data(), view.rows, view.cols, view.row_stride, view.col_stride}))
+    return {};
+  return detail::judge_records(records, rows_, cols_);
 }
 
 Result<DynMatrix, DecodeError> DynMatrix::decode(std::span<const std::byte> stream,
@@ -99,20 +101,20 @@ Result<DynMatrix, DecodeError> DynMatrix::decode(std::span<const std::byte> stre
   if (!shape)
     return shape.error();
   const auto [rows, cols] = shape.value();
-  if (const auto checked = detail::check_stream(stream, rows, cols); !checked)
+  if (const auto checked = detail::check_shape(stream, rows, cols); !checked)
     return checked.error();
   DynMatrix result(rows, cols, order);
-  result.place(stream.data() + kHeaderBytes);
+  if (const auto placed = result.place(stream.data() + kHeaderBytes); !placed)
+    return placed.error();
   return result;
 }
 
 Result<void, DecodeError> DynMatrix::decode_into(std::span<const std::byte> stream) noexcept {
-  if (const auto checked = detail::check_stream(stream, rows_, cols_); !checked)
+  if (const auto checked = detail::check_shape(stream, rows_, cols_); !checked)
     return checked;
   detail::refuse_overlap("decode", stream.data(), stream.size(), elements_.data(),
                          elements_.size());
-  place(stream.data() + kHeaderBytes);
-  return {};
+  return place(stream.data() + kHeaderBytes);
 }
 
 void gemv(DynMatrixRef a, std::span<const std::int8_t> x, std::span<std::int32_t> y) noexcept {

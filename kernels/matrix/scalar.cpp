@@ -28,10 +28,13 @@ bool check_scalar(const std::byte* records, std::size_t rows, std::size_t cols) 
   return true;
 }
 
-void decode_scalar(const std::byte* records, const PlainTarget& to) noexcept {
+bool decode_scalar(const std::byte* records, const PlainTarget& to) noexcept {
+  if (!check_scalar(records, to.rows, to.cols))
+    return false;
   for (std::size_t row = 0; row < to.rows; ++row)
     for (std::size_t col = 0; col < to.cols; ++col, records += kRecordBytes)
       to.data[row * to.row_stride + col * to.col_stride] = record_value(records);
+  return true;
 }
 
 } // namespace

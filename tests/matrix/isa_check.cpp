@@ -100,14 +100,18 @@ std::size_t check_rescale(const Backend& backend, reference::Random& random) {
 }
 
 /// Records of one random matrix in both orders, and a record with a wrong coordinate.
-std::size_t check_wire(const Backend& backend, reference::Random& random) {
-  const std::size_t rows = random.extent(40);
-  const std::size_t cols = random.extent(random.bits() % 4 == 0 ? 700 : 50);
+std::size_t check_wire(const Backend& backend, std::size_t rows, std::size_t cols,
+                       reference::Random& random) {
   const reference::Rows matrix = random.rows(rows, cols);
   const std::vector<std::uint8_t> stream = reference::wire(matrix);
   const std::vector<std::byte> expected(reinterpret_cast<const std::byte*>(stream.data()) + 9,
                                         reinterpret_cast<const std::byte*>(stream.data()) +
                                             stream.size());
+  std::vector<std::byte> broken = expected;
+  const std::size_t record = random.bits() % (rows * cols);
+  broken[5 * record + random.bits() % 4] ^= static_cast<std::byte>(1U << (random.bits() % 8));
+  for (std::size_t n = 4; n < broken.size(); n += 5)
+    broken[n] ^= std::byte{1};
   std::size_t wrong = 0;
   for (const bool by_rows : {true, false}) {
     const Elements elements = stored(matrix, by_rows);
@@ -116,14 +120,13 @@ std::size_t check_wire(const Backend& backend, reference::Random& random) {
     backend.wire->encode(from, records.data());
     wrong += records != expected;
     Elements decoded(elements.size());
-    backend.wire->decode(expected.data(),
-                         {decoded.data(), rows, cols, from.row_stride, from.col_stride});
+    const library::PlainTarget to{decoded.data(), rows, cols, from.row_stride, from.col_stride};
+    wrong += !backend.wire->decode(expected.data(), to);
     wrong += decoded != elements;
+    wrong += backend.wire->decode(broken.data(), to);
+    wrong += decoded != elements; // not one was written
   }
   wrong += !backend.wire->check(expected.data(), rows, cols);
-  std::vector<std::byte> broken = expected;
-  const std::size_t record = random.bits() % (rows * cols);
-  broken[5 * record + random.bits() % 4] ^= static_cast<std::byte>(1U << (random.bits() % 8));
   wrong += backend.wire->check(broken.data(), rows, cols);
   broken = expected;
   broken[5 * record + 4] ^= std::byte{1}; // an element is no coordinate
@@ -136,8 +139,13 @@ std::size_t check_wire(const Backend& backend, reference::Random& random) {
 std::size_t check_random(const Backend& backend) {
   reference::Random random(61);
   std::size_t wrong = 0;
-  for (int n = 0; n < 200; ++n)
-    wrong += check_wire(backend, random);
+  for (int n = 0; n < 200; ++n) {
+    const std::size_t rows = random.extent(40);
+    wrong += check_wire(backend, rows, random.extent(random.bits() % 4 == 0 ? 700 : 50), random);
+  }
+  // More than waits on the stack, and coordinates whose low bytes wrap.
+  for (const auto& [rows, cols] : {std::pair<std::size_t, std::size_t>{300, 70}, {20, 1000}})
+    wrong += check_wire(backend, rows, cols, random);
   for (int n = 0; n < 70; ++n) {
     const std::size_t inner = random.extent(n % 5 == 0 ? 600 : 80);
     const std::size_t cols = n % 3 == 0 ? 1 : random.extent(n % 4 == 0 ? 140 : 70);

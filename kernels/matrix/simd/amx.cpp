@@ -10,7 +10,7 @@
 #include "matrix/simd/amx_tiles.h"
 
 #define SIMAAI_VECTOR SIMAAI_AMX
-#include "matrix/simd/transpose.h"
+#include "matrix/simd/transpose_vbmi.h"
 
 namespace simaai::kernels::matrix::detail {
 namespace {
@@ -40,17 +40,6 @@ SIMAAI_AMX inline __m512i load_part(const std::int8_t* src, std::size_t count) n
                      : _mm512_maskz_loadu_epi8((std::uint64_t{1} << count) - 1, src);
 }
 
-/// Byte n of quad q is byte q of lane n.
-consteval auto lanes_to_quads() {
-  struct Indices {
-    alignas(64) std::uint8_t bytes[64];
-  } result{};
-  for (std::size_t n = 0; n < 64; ++n)
-    result.bytes[n] = static_cast<std::uint8_t>(n % 4 * 16 + n / 4);
-  return result;
-}
-constexpr auto kLanesToQuads = lanes_to_quads();
-
 /// A wide block of b, since each reads all of a again; from the outer cache that costs more than
 /// anything else.
 constexpr std::size_t kMostPanels = 32;
@@ -63,10 +52,6 @@ struct Panels {
   std::size_t bytes;             ///< of a panel
 };
 
-SIMAAI_AMX inline __m128i load16(const std::int8_t* src) noexcept {
-  return _mm_loadu_si128(reinterpret_cast<const __m128i*>(src));
-}
-
 /// Tiles of b whose rows are adjacent elements: four rows become quads, zeros behind `depth`.
 SIMAAI_AMX void pack_rows(const std::int8_t* src, std::size_t stride, std::size_t depth,
                           const Panels& to) noexcept {
@@ -75,14 +60,9 @@ SIMAAI_AMX void pack_rows(const std::int8_t* src, std::size_t stride, std::size_
   std::int8_t* dst = to.dst;
   std::size_t k = 0;
   for (; k + 4 <= depth; k += 4, src += 4 * stride, dst += 64)
-    for (std::size_t n = 0; n < to.count; ++n) {
-      const std::int8_t* from = src + to.cols[n];
-      __m512i lanes = _mm512_castsi128_si512(load16(from));
-      lanes = _mm512_inserti32x4(lanes, load16(from + stride), 1);
-      lanes = _mm512_inserti32x4(lanes, load16(from + 2 * stride), 2);
-      lanes = _mm512_inserti32x4(lanes, load16(from + 3 * stride), 3);
-      _mm512_store_si512(dst + n * to.bytes, _mm512_permutexvar_epi8(quads, lanes));
-    }
+    for (std::size_t n = 0; n < to.count; ++n)
+      _mm512_store_si512(dst + n * to.bytes,
+                         _mm512_permutexvar_epi8(quads, load_lanes(src + to.cols[n], stride)));
   for (; k < end; k += 4, src += 4 * stride, dst += 64)
     for (std::size_t n = 0; n < to.count; ++n) {
       alignas(64) std::int8_t rest[4][16] = {};

@@ -18,6 +18,10 @@ SIMAAI_VECTOR inline Block shuffle(Block bytes, Block indices) noexcept {
       _mm256_shuffle_epi8(reinterpret_cast<__m256i>(bytes), reinterpret_cast<__m256i>(indices)));
 }
 
+SIMAAI_VECTOR inline Block place(Block keys, Block bytes, Block indices) noexcept {
+  return keys | shuffle(bytes, indices);
+}
+
 /// Lane l of vector n holds bytes 32 n + 16 l and on: records below 16 in the first five lanes, the
 /// others in the last five.
 SIMAAI_VECTOR inline Block source(const std::int8_t* elements, std::size_t n) noexcept {

@@ -9,18 +9,13 @@
 #include <cstring>
 
 #include "matrix/backends.h"
+#include "matrix/simd/avx512.h"
 #include "matrix/simd/requant_bounds.h"
 
-#if defined(__GNUC__) && !defined(__clang__)
-// gcc 12 takes the undefined pass-through operands of its own intrinsics for uninitialized reads.
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#pragma GCC diagnostic ignored "-Wuninitialized"
-#endif
-#if defined(SIMAAI_MATRIX_EMULATED) // a test provides the intrinsics
+#if defined(SIMAAI_MATRIX_EMULATED)
 #define SIMAAI_VNNI
 #define SIMAAI_AMX
 #else
-#include <immintrin.h>
 #define SIMAAI_VNNI __attribute__((target("avx512f,avx512bw,avx512vl,avx512vnni")))
 #define SIMAAI_AMX                                                                                 \
   __attribute__((target("avx512f,avx512bw,avx512vl,avx512vnni,avx512vbmi,amx-tile,amx-int8")))

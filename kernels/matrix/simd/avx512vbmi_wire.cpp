@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // AVX-512 VBMI: the wire form, 64 records at a time. Bytes move across the whole vector.
 #include "matrix/backends.h"
+#include "matrix/simd/avx512.h"
 
-#if defined(SIMAAI_MATRIX_EMULATED) // a test provides the intrinsics
+#if defined(SIMAAI_MATRIX_EMULATED)
 #define SIMAAI_VECTOR
 #else
-#include <immintrin.h>
-#define SIMAAI_VECTOR __attribute__((target("avx512f,avx512bw,avx512vl,avx512vbmi")))
+#define SIMAAI_VECTOR __attribute__((target("avx512f,avx512bw,avx512vl,avx512vbmi,prfchw")))
 #endif
-#include "matrix/simd/transpose.h"
+#include "matrix/simd/transpose_vbmi.h"
 
 namespace simaai::kernels::matrix::detail {
 namespace {
@@ -21,6 +21,13 @@ SIMAAI_VECTOR inline Block shuffle(Block bytes, Block indices) noexcept {
   const std::uint64_t taken = ~_mm512_movepi8_mask(from);
   return reinterpret_cast<Block>(
       _mm512_maskz_permutexvar_epi8(taken, from, reinterpret_cast<__m512i>(bytes)));
+}
+
+SIMAAI_VECTOR inline Block place(Block keys, Block bytes, Block indices) noexcept {
+  const auto from = reinterpret_cast<__m512i>(indices);
+  const std::uint64_t taken = ~_mm512_movepi8_mask(from);
+  return reinterpret_cast<Block>(_mm512_mask_permutexvar_epi8(
+      reinterpret_cast<__m512i>(keys), taken, from, reinterpret_cast<__m512i>(bytes)));
 }
 
 SIMAAI_VECTOR inline Block source(const std::int8_t* elements, std::size_t /*n*/) noexcept {

@@ -19,6 +19,10 @@ inline Block source(const std::int8_t* elements, std::size_t /*n*/) noexcept {
   return vreinterpretq_u8_s8(vld1q_s8(elements));
 }
 
+inline Block place(Block keys, Block bytes, Block indices) noexcept {
+  return keys | shuffle(bytes, indices);
+}
+
 inline Block merge(const Block (&taken)[5]) noexcept {
   return taken[0] | taken[1] | taken[2] | taken[3] | taken[4];
 }

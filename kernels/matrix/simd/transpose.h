@@ -2,7 +2,8 @@
 // Bytes between row-major and column-major order, 16 x 16 at a time, in vectors that every
 // instruction set here has.
 //
-// The including file defines SIMAAI_VECTOR, the target attribute of its functions.
+// The including file defines SIMAAI_VECTOR, the target attribute of its functions. transpose_vbmi.h has
+// a transpose16 of its own.
 #pragma once
 
 #include <cstddef>
@@ -12,6 +13,7 @@
 namespace simaai::kernels::matrix::detail {
 namespace {
 
+#if !defined(SIMAAI_OWN_TRANSPOSE16)
 using Bytes16 = std::uint8_t __attribute__((vector_size(16)));
 
 SIMAAI_VECTOR inline Bytes16 load_bytes(const void* src) noexcept {
@@ -52,6 +54,7 @@ SIMAAI_VECTOR inline void transpose16(const std::int8_t* src, std::size_t src_st
   for (std::size_t n = 0; n < 16; ++n)
     store_bytes(dst + n * dst_stride, rows[0][n]);
 }
+#endif
 
 /// A rows x cols part, rows adjacent on one side and columns on the other; dst(i, j) = src(j, i)
 /// counted in memory order: `outer` runs of `inner` bytes become `inner` runs of `outer` bytes.

@@ -71,8 +71,10 @@ SIMAAI_KERNELS_API void encode_records(const PlainView& a, std::byte* records) n
 /// True where each of rows * cols records names its own position.
 [[nodiscard]] SIMAAI_KERNELS_API bool check_records(const std::byte* records, std::size_t rows,
                                                     std::size_t cols) noexcept;
-/// Places the elements of checked records. Nothing overlaps.
-SIMAAI_KERNELS_API void decode_records(const std::byte* records, const PlainTarget& to) noexcept;
+/// Places the elements of records that each name their own position; else writes nothing and returns
+/// false. Nothing overlaps.
+[[nodiscard]] SIMAAI_KERNELS_API bool decode_records(const std::byte* records,
+                                                     const PlainTarget& to) noexcept;
 #endif
 
 } // namespace library

@@ -146,7 +146,7 @@ public:
 private:
   DynMatrix(std::size_t rows, std::size_t cols, DynOrder order)
       : elements_(rows * cols), rows_(rows), cols_(cols), order_(order) {}
-  void place(const std::byte* records) noexcept;
+  [[nodiscard]] Result<void, DecodeError> place(const std::byte* records) noexcept;
 
   std::vector<std::int8_t> elements_;
   std::size_t rows_;

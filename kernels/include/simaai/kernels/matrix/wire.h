@@ -156,13 +156,9 @@ check_length(std::size_t stream_bytes, std::size_t rows, std::size_t cols) noexc
           found_col};
 }
 
-/// Refuses a record that does not name its own position. `records` holds rows * cols of them.
+/// Refuses the first record that does not name its own position.
 [[nodiscard]] constexpr Result<void, DecodeError>
-check_records(const std::byte* records, std::size_t rows, std::size_t cols) noexcept {
-#if SIMAAI_MATRIX_USE_LIBRARY
-  if (!std::is_constant_evaluated() && library::check_records(records, rows, cols))
-    return {};
-#endif
+judge_records(const std::byte* records, std::size_t rows, std::size_t cols) noexcept {
   const std::byte* record = records;
   for (std::size_t row = 0; row < rows; ++row)
     for (std::size_t col = 0; col < cols; ++col, record += kRecordBytes)
@@ -171,9 +167,19 @@ check_records(const std::byte* records, std::size_t rows, std::size_t cols) noex
   return {};
 }
 
-/// Refuses whatever keeps `stream` from being a rows x cols matrix.
+/// Refuses a record that does not name its own position. `records` holds rows * cols of them.
 [[nodiscard]] constexpr Result<void, DecodeError>
-check_stream(std::span<const std::byte> stream, std::size_t rows, std::size_t cols) noexcept {
+check_records(const std::byte* records, std::size_t rows, std::size_t cols) noexcept {
+#if SIMAAI_MATRIX_USE_LIBRARY
+  if (!std::is_constant_evaluated() && library::check_records(records, rows, cols))
+    return {};
+#endif
+  return judge_records(records, rows, cols);
+}
+
+/// Refuses a stream that has not the header and the length of a rows x cols matrix.
+[[nodiscard]] constexpr Result<void, DecodeError>
+check_shape(std::span<const std::byte> stream, std::size_t rows, std::size_t cols) noexcept {
   const auto shape = load_header(stream);
   if (!shape)
     return shape.error();
@@ -185,9 +191,7 @@ check_stream(std::span<const std::byte> stream, std::size_t rows, std::size_t co
     error.found_col = shape.value().cols;
     return error;
   }
-  if (const auto length = check_length(stream.size(), rows, cols); !length)
-    return length;
-  return check_records(stream.data() + kHeaderBytes, rows, cols);
+  return check_length(stream.size(), rows, cols);
 }
 
 /// Matrices whose elements may be written as plain memory.
@@ -230,7 +234,7 @@ template <Elements M>
 requires requires(M& matrix, std::int8_t value) { matrix.set(0, 0, value); }
 constexpr Result<void, DecodeError> decode_into(std::span<const std::byte> stream, M& dst) {
   static_assert(detail::CheckedDimensions<M::kRows, M::kCols>::kCount >= 1);
-  if (const auto checked = detail::check_stream(stream, M::kRows, M::kCols); !checked)
+  if (const auto checked = detail::check_shape(stream, M::kRows, M::kCols); !checked)
     return checked;
   if (!std::is_constant_evaluated())
     detail::refuse_overlap("decode", stream.data(), stream.size(), dst);
@@ -239,11 +243,15 @@ constexpr Result<void, DecodeError> decode_into(std::span<const std::byte> strea
   if constexpr (detail::WritableStorage<M>)
     if (!std::is_constant_evaluated()) {
       const auto view = detail::plain_view(dst);
-      library::decode_records(record, {dst.storage_mut().data(), view.rows, view.cols,
-                                       view.row_stride, view.col_stride});
-      return {};
+      const bool placed =
+          library::decode_records(record, {dst.storage_mut().data(), view.rows, view.cols,
+                                           view.row_stride, view.col_stride});
+      return placed ? Result<void, DecodeError>{}
+                    : detail::judge_records(record, M::kRows, M::kCols);
     }
 #endif
+  if (const auto checked = detail::check_records(record, M::kRows, M::kCols); !checked)
+    return checked;
   for (std::size_t row = 0; row < M::kRows; ++row)
     for (std::size_t col = 0; col < M::kCols; ++col, record += kRecordBytes)
       dst.set(row, col, detail::record_value(record));
