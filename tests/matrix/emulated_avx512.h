@@ -15,6 +15,19 @@ inline __m512i _mm512_sra_epi32(__m512i values, __m128i count) {
   return simde_mm512_loadu_si512(lanes);
 }
 
+enum { _MM_PERM_DDBB = 0xF5 };
+inline __m512i _mm512_mask_shuffle_epi32(__m512i others, std::uint16_t mask, __m512i values,
+                                         int order) {
+  std::int32_t lanes[16];
+  std::int32_t from[16];
+  simde_mm512_storeu_si512(lanes, others);
+  simde_mm512_storeu_si512(from, values);
+  for (int n = 0; n < 16; ++n)
+    if ((mask >> n & 1) != 0)
+      lanes[n] = from[n / 4 * 4 + (order >> n % 4 * 2 & 3)];
+  return simde_mm512_loadu_si512(lanes);
+}
+
 inline __m512i _mm512_mask_loadu_epi8(__m512i others, std::uint64_t mask, const void* src) {
   std::int8_t lanes[64];
   simde_mm512_storeu_si512(lanes, others);

@@ -7,6 +7,7 @@
 #include <simaai/kernels/matrix/coord.h>
 
 #include "matrix/backends.h"
+#include "matrix/simd/amx_beside.h"
 #include "matrix/simd/amx_tiles.h"
 
 #define SIMAAI_VECTOR SIMAAI_AMX
@@ -15,10 +16,8 @@
 namespace simaai::kernels::matrix::detail {
 namespace {
 
-constexpr std::size_t kTile = 16;      ///< rows of a tile, and columns of sums
 constexpr std::size_t kTileDepth = 64; ///< bytes of a row
 constexpr std::size_t kTileBytes = kTile * kTileDepth;
-constexpr std::size_t kPairRows = 2 * kTile;
 
 using Dwords = std::uint32_t __attribute__((vector_size(64)));
 
@@ -129,10 +128,11 @@ SIMAAI_AMX inline void multiply_step(const std::int8_t* a0, const std::int8_t* a
   }
 }
 
-/// Products of Rows x Cols tiles. `add`: on top of what `from` holds.
-template <int Rows, int Cols>
+/// Products of Rows x Cols tiles, on top of what `from` holds; `beside` is done meanwhile.
+template <int Rows, int Cols, class Beside>
 SIMAAI_AMX void multiply(const RowTiles& a, const std::int8_t* const (&b)[2], const SumTiles* from,
-                         const SumTiles& to) noexcept {
+                         const SumTiles& to, Beside& beside) noexcept {
+  beside.divide(a.steps + (a.rest[0] != nullptr ? 1 : 0));
   if (from == nullptr) {
     zero_tile<0>();
     zero_tile<1>();
@@ -150,11 +150,15 @@ SIMAAI_AMX void multiply(const RowTiles& a, const std::int8_t* const (&b)[2], co
   }
   const std::int8_t* b0 = b[0];
   const std::int8_t* b1 = b[1];
-  for (std::size_t n = 0; n < a.steps; ++n, b0 += kTileBytes, b1 += kTileBytes)
+  for (std::size_t n = 0; n < a.steps; ++n, b0 += kTileBytes, b1 += kTileBytes) {
     multiply_step<Rows, Cols>(a.whole[0] + n * kTileDepth, a.whole[1] + n * kTileDepth, a.stride,
                               b0, b1);
-  if (a.rest[0] != nullptr)
+    beside.step();
+  }
+  if (a.rest[0] != nullptr) {
     multiply_step<Rows, Cols>(a.rest[0], a.rest[1], kTileDepth, b0, b1);
+    beside.step();
+  }
   const std::size_t stride = to.stride * sizeof(std::int32_t);
   store_tile<0>(to.at[0][0], stride);
   if constexpr (Cols == 2)
@@ -165,18 +169,33 @@ SIMAAI_AMX void multiply(const RowTiles& a, const std::int8_t* const (&b)[2], co
     store_tile<3>(to.at[1][1], stride);
 }
 
+/// Up to two by two tiles of the output.
+struct Block {
+  std::size_t row;
+  std::size_t col;
+  bool two_rows;
+  bool two_cols;
+};
+
+std::size_t tile_start(std::size_t at, std::size_t extent) noexcept {
+  return std::min(at, extent - kTile);
+}
+
+constexpr std::size_t kLineBytes = 64;
+
+/// From one packed panel to the next: a line more than a multiple of a page, for rows of many panels
+/// are written in turn and would share a few sets of the first cache.
+constexpr std::size_t panel_stride(std::size_t depth) noexcept {
+  const std::size_t bytes = steps_of(depth) * kTileBytes;
+  return bytes % 4096 == 0 ? bytes + kLineBytes : bytes;
+}
+
 /// A contraction whose output has at least 16 rows and columns. Tiles at the end of an extent that is
-/// no multiple of 16 begin earlier and compute some outputs twice.
-class AmxMatmul {
+/// no multiple of 16 begin earlier and compute some outputs twice. Output: where sums go, see below.
+template <class Output> class AmxMatmul {
 public:
-  SIMAAI_AMX AmxMatmul(const PlainView& a, const PlainView& b, const PlainOutput& c) noexcept
-      : a_(a), b_(b), c_(c) {
-    if (c.requant == nullptr)
-      return;
-    high_ = high_requant(*c.requant);
-    if (!high_.exact && c.requant->shift() > 0)
-      wide_ = Avx512WideRescale(*c.requant);
-  }
+  SIMAAI_AMX AmxMatmul(const PlainView& a, const PlainView& b, Output& output) noexcept
+      : a_(a), b_(b), output_(output) {}
 
   SIMAAI_AMX void run() noexcept {
     TileConfig config;
@@ -185,7 +204,7 @@ public:
       config.rows[tile] = kTile;
     }
     configure_tiles(config);
-    const std::size_t panel_bytes = steps_of(a_.cols) * kTileBytes;
+    const std::size_t panel_bytes = panel_stride(a_.cols);
     const std::size_t panels = std::min(kMostPanels, sizeof packed_b_ / panel_bytes);
     for (std::size_t col = 0; col < b_.cols; col += panels * kTile) {
       const std::size_t count = std::min(panels, (b_.cols - col + kTile - 1) / kTile);
@@ -193,19 +212,15 @@ public:
       for (std::size_t row = 0; row < a_.rows; row += kPairRows)
         run_rows(row, col, count, panel_bytes);
     }
-    emit_pending();
+    output_.finish();
     release_tiles();
   }
 
 private:
   /// Depth of a that is turned at once where its columns are adjacent.
   static constexpr std::size_t kTurnedDepth = 1024;
-  static constexpr std::size_t kPackedBytes = std::size_t{512} << 10;
-  static_assert(kPackedBytes >= steps_of(kCoordSpace) * kTileBytes); // at least one panel
-
-  static std::size_t tile_start(std::size_t at, std::size_t extent) noexcept {
-    return std::min(at, extent - kTile);
-  }
+  static constexpr std::size_t kPackedBytes = (std::size_t{512} << 10) + kMostPanels * kLineBytes;
+  static_assert(kPackedBytes >= panel_stride(kCoordSpace)); // at least one panel
 
   SIMAAI_AMX void pack_panels(std::size_t col, std::size_t count, std::size_t bytes) noexcept {
     Panels to{count, {}, packed_b_, bytes};
@@ -260,110 +275,120 @@ private:
       const bool last = k + depth == a_.cols;
       for (std::size_t panel = 0; panel < panels; panel += 2) {
         const std::int8_t* b = packed_b_ + panel * panel_bytes + k / kTileDepth * kTileBytes;
-        Block block{row, col + panel * kTile, a_.rows - row > kTile, panel + 1 < panels};
+        const Block block{row, col + panel * kTile, a_.rows - row > kTile, panel + 1 < panels};
         run_block(block, a, {b, b + panel_bytes}, part_sums_ + panel * 2 * kTile * kTile, k > 0,
                   last);
       }
     }
   }
 
-  /// Up to two by two tiles of the output.
-  struct Block {
-    std::size_t row;
-    std::size_t col;
-    bool two_rows;
-    bool two_cols;
-  };
-
   SIMAAI_AMX void run_block(const Block& block, const RowTiles& a, const std::int8_t* const (&b)[2],
                             std::int32_t* parts, bool add, bool last) noexcept {
     constexpr std::size_t kTileSums = kTile * kTile;
     const SumTiles between{
         {{parts, parts + kTileSums}, {parts + 2 * kTileSums, parts + 3 * kTileSums}}, kTile};
-    SumTiles to = between;
-    const bool rescaled = c_.requant != nullptr;
-    if (last)
-      to = rescaled ? staged_tiles() : output_tiles(block);
+    const SumTiles to = last ? output_.tiles(block) : between;
     const SumTiles* from = add ? &between : nullptr;
+    auto&& beside = output_.beside(block, last);
     if (block.two_rows)
-      block.two_cols ? multiply<2, 2>(a, b, from, to) : multiply<2, 1>(a, b, from, to);
+      block.two_cols ? multiply<2, 2>(a, b, from, to, beside)
+                     : multiply<2, 1>(a, b, from, to, beside);
     else
-      block.two_cols ? multiply<1, 2>(a, b, from, to) : multiply<1, 1>(a, b, from, to);
-    if (!last || !rescaled)
-      return;
-    // The rescale of one block runs while the tiles of the next are multiplied.
-    const Block before = pending_;
-    const std::int32_t* sums = pending_sums_;
-    pending_ = block;
-    pending_sums_ = to.at[0][0];
-    if (sums != nullptr)
-      emit(before, sums);
-  }
-
-  [[nodiscard]] SumTiles output_tiles(const Block& block) const noexcept {
-    SumTiles tiles{{}, c_.row_stride};
-    for (std::size_t n = 0; n < 2; ++n)
-      for (std::size_t m = 0; m < 2; ++m)
-        tiles.at[n][m] = c_.sums + tile_start(block.row + n * kTile, a_.rows) * c_.row_stride +
-                         tile_start(block.col + m * kTile, b_.cols);
-    return tiles;
-  }
-  [[nodiscard]] SumTiles staged_tiles() noexcept {
-    std::int32_t* base = pending_sums_ == staged_[0] ? staged_[1] : staged_[0];
-    return {{{base, base + kTile}, {base + kTile * kPairRows, base + kTile * kPairRows + kTile}},
-            kPairRows};
-  }
-
-  SIMAAI_AMX void emit_pending() noexcept {
-    if (pending_sums_ != nullptr)
-      emit(pending_, pending_sums_);
-  }
-  SIMAAI_AMX void emit(const Block& block, const std::int32_t* sums) const noexcept {
-    if (high_.exact)
-      emit_block(Avx512Rescale(high_), block, sums);
-    else if (c_.requant->shift() > 0)
-      emit_block(wide_, block, sums);
-    else
-      emit_rows(block, sums);
-  }
-  template <class Rescale>
-  SIMAAI_AMX void emit_block(const Rescale& rescale, const Block& block,
-                             const std::int32_t* sums) const noexcept {
-    if (!block.two_cols || block.col + kPairRows > b_.cols)
-      return emit_rows(block, sums);
-    for (std::size_t n = 0; n < (block.two_rows ? 2U : 1U); ++n) {
-      std::int8_t* to =
-          c_.elements + tile_start(block.row + n * kTile, a_.rows) * c_.row_stride + block.col;
-      const std::int32_t* from = sums + n * kTile * kPairRows;
-#pragma GCC unroll 2
-      for (std::size_t row = 0; row < kTile; row += 2, from += 2 * kPairRows)
-        rescale_two_rows(rescale, {from, from + kPairRows},
-                         {to + row * c_.row_stride, to + (row + 1) * c_.row_stride});
-    }
-  }
-  /// The same for columns that are not 32 adjacent ones, and without a shift.
-  SIMAAI_AMX void emit_rows(const Block& block, const std::int32_t* sums) const noexcept {
-    for (std::size_t n = 0; n < (block.two_rows ? 2U : 1U); ++n) {
-      std::int8_t* to = c_.elements + tile_start(block.row + n * kTile, a_.rows) * c_.row_stride;
-      const std::int32_t* from = sums + n * kTile * kPairRows;
-      for (std::size_t row = 0; row < kTile; ++row, to += c_.row_stride, from += kPairRows)
-        for (std::size_t m = 0; m < (block.two_cols ? 2U : 1U); ++m)
-          rescale_avx512(from + m * kTile, kTile, *c_.requant,
-                         to + tile_start(block.col + m * kTile, b_.cols));
-    }
+      block.two_cols ? multiply<1, 2>(a, b, from, to, beside)
+                     : multiply<1, 1>(a, b, from, to, beside);
+    if (last)
+      output_.take(block);
   }
 
   const PlainView& a_;
   const PlainView& b_;
-  const PlainOutput& c_;
-  HighRequant high_{};
-  Avx512WideRescale wide_;
-  Block pending_{};
-  const std::int32_t* pending_sums_ = nullptr;
+  Output& output_;
   alignas(64) std::int8_t packed_b_[kPackedBytes];
   alignas(64) std::int8_t turned_a_[kPairRows * kTurnedDepth];
   alignas(64) std::int8_t rest_a_[2 * kTileBytes];
   alignas(64) std::int32_t part_sums_[kMostPanels * 2 * kTile * kTile];
+};
+
+/// Sums are the output.
+class SumsOutput {
+public:
+  SumsOutput(const PlainView& a, const PlainView& b, const PlainOutput& c) noexcept
+      : rows_(a.rows), cols_(b.cols), c_(c), fetches_(a.rows * b.cols > kMostCached) {}
+
+  [[nodiscard]] SumTiles tiles(const Block& block) const noexcept {
+    SumTiles tiles{{}, c_.row_stride};
+    for (std::size_t n = 0; n < 2; ++n)
+      for (std::size_t m = 0; m < 2; ++m)
+        tiles.at[n][m] = c_.sums + tile_start(block.row + n * kTile, rows_) * c_.row_stride +
+                         tile_start(block.col + m * kTile, cols_);
+    return tiles;
+  }
+  [[nodiscard]] FetchOutput beside(const Block& block, bool last) const noexcept {
+    const bool fetches = last && fetches_;
+    return {c_.sums + block.row * c_.row_stride + block.col, c_.row_stride,
+            fetches ? std::min(kPairRows, rows_ - block.row) : 0};
+  }
+  void take(const Block& /*block*/) noexcept {}
+  void finish() noexcept {}
+
+private:
+  static constexpr std::size_t kMostCached = 8192; ///< sums that leave room in the first cache
+
+  std::size_t rows_;
+  std::size_t cols_;
+  const PlainOutput& c_;
+  bool fetches_;
+};
+
+/// Elements are; sums wait between for the multiplication of the next block.
+template <class Rescale> class ElementsOutput {
+public:
+  SIMAAI_AMX ElementsOutput(const Rescale& rescale, const PlainView& a, const PlainView& b,
+                            const PlainOutput& c) noexcept
+      : rescale_(rescale), rows_(a.rows), cols_(b.cols), c_(c), pending_(rescale) {}
+
+  [[nodiscard]] SumTiles tiles(const Block& /*block*/) noexcept {
+    std::int32_t* base = staged_[turn_];
+    return {{{base, base + kTile}, {base + kTile * kPairRows, base + kTile * kPairRows + kTile}},
+            kPairRows};
+  }
+  [[nodiscard]] RescaleBlock<Rescale>& beside(const Block& /*block*/, bool /*last*/) noexcept {
+    return pending_;
+  }
+  /// Takes the sums of a block out of tiles().
+  SIMAAI_AMX void take(const Block& block) noexcept {
+    const std::int32_t* sums = staged_[turn_];
+    turn_ = 1 - turn_;
+    std::int8_t* to[2];
+    for (std::size_t n = 0; n < 2; ++n)
+      to[n] = c_.elements + tile_start(block.row + n * kTile, rows_) * c_.row_stride;
+    if (!block.two_cols || block.col + kPairRows > cols_)
+      return rescale_rows(block, sums, to);
+    pending_.begin(sums, {to[0] + block.col, to[1] + block.col}, c_.row_stride,
+                   block.two_rows ? 2 : 1);
+  }
+  SIMAAI_AMX void finish() noexcept {
+    pending_.divide(1);
+    pending_.step();
+  }
+
+private:
+  /// For columns that are not 32 adjacent ones.
+  SIMAAI_AMX void rescale_rows(const Block& block, const std::int32_t* sums,
+                               std::int8_t* const (&to)[2]) const noexcept {
+    for (std::size_t row = 0; row < (block.two_rows ? kPairRows : kTile); ++row)
+      for (std::size_t m = 0; m < (block.two_cols ? 2U : 1U); ++m)
+        rescale_vectors(rescale_, sums + row * kPairRows + m * kTile, kTile,
+                        to[row / kTile] + row % kTile * c_.row_stride +
+                            tile_start(block.col + m * kTile, cols_));
+  }
+
+  const Rescale& rescale_;
+  std::size_t rows_;
+  std::size_t cols_;
+  const PlainOutput& c_;
+  RescaleBlock<Rescale> pending_;
+  std::size_t turn_ = 0;
   alignas(64) std::int32_t staged_[2][kPairRows * kPairRows];
 };
 
@@ -374,10 +399,17 @@ void gemv_amx(const PlainView& a, const std::int8_t* x, const PlainOutput& y) no
   avx512vnni_backend.gemv(a, x, y);
 }
 
-void matmul_amx(const PlainView& a, const PlainView& b, const PlainOutput& c) noexcept {
+SIMAAI_AMX void matmul_amx(const PlainView& a, const PlainView& b, const PlainOutput& c) noexcept {
   if (a.rows < kTile || b.cols < kTile || a.cols < kLeastDepth)
     return avx512vnni_backend.matmul(a, b, c);
-  AmxMatmul(a, b, c).run();
+  if (c.requant == nullptr) {
+    SumsOutput output(a, b, c);
+    return AmxMatmul(a, b, output).run();
+  }
+  with_rescale(*c.requant, [&](const auto& rescale) SIMAAI_AMX {
+    ElementsOutput output(rescale, a, b, c);
+    AmxMatmul(a, b, output).run();
+  });
 }
 
 SIMAAI_AMX void requantize_amx(const std::int32_t* src, std::size_t count, const Requant& requant,

@@ -21,44 +21,68 @@
   __attribute__((target("avx512f,avx512bw,avx512vl,avx512vnni,avx512vbmi,amx-tile,amx-int8")))
 #endif
 
+/// For lambdas, which take no other spelling in front of `target`.
+#define SIMAAI_INLINE __attribute__((always_inline))
+
 namespace simaai::kernels::matrix::detail {
 namespace {
 
-/// The rescale of sixteen accumulators at a time. See avx2_rescale.h.
-class Avx512Rescale {
+/// The rescale of two vectors of accumulators to 16 bits, packed inside 128-bit lanes: four of a, four
+/// of b and so on. They saturate; further saturation to 8 bits is up to the caller.
+///
+/// This one takes the high halves of products, see HighRequant. They saturate to 16 bits before they are
+/// rounded, which makes no difference where at most 8 bits are shifted out there; `Shifted`: more are.
+template <bool Shifted> class Avx512HighRescale {
 public:
-  SIMAAI_VNNI explicit Avx512Rescale(const HighRequant& high) noexcept
-      : multiplier_(_mm512_set1_epi64(high.multiplier)), half_(_mm512_set1_epi32(high.half)),
-        count_(_mm_cvtsi32_si128(high.shift)) {}
+  SIMAAI_VNNI explicit Avx512HighRescale(const HighRequant& high) noexcept
+      : multiplier_(_mm512_set1_epi64(high.multiplier)),
+        count_(_mm_cvtsi32_si128(high.shift - rounded_bits(high))),
+        // (value * 2^(15 - n) + 2^14) >> 15 is value >> n, rounded.
+        rounding_(_mm512_set1_epi16(static_cast<std::int16_t>(1 << (15 - rounded_bits(high))))) {}
 
-  [[nodiscard]] SIMAAI_VNNI __m512i scale(__m512i acc) const noexcept {
-    // The high halves of the even lanes' products move down into those of the odd lanes.
-    constexpr std::int32_t kLanes[16] = {1, 17, 3, 19, 5, 21, 7, 23, 9, 25, 11, 27, 13, 29, 15, 31};
-    const __m512i even = _mm512_mul_epi32(acc, multiplier_);
-    const __m512i odd = _mm512_mul_epi32(_mm512_srli_epi64(acc, 32), multiplier_);
-    const __m512i high = _mm512_permutex2var_epi32(even, _mm512_loadu_si512(kLanes), odd);
-    return _mm512_sra_epi32(_mm512_add_epi32(high, half_), count_);
+  [[nodiscard]] SIMAAI_VNNI __m512i words(__m512i a, __m512i b) const noexcept {
+    return _mm512_mulhrs_epi16(_mm512_packs_epi32(high(a), high(b)), rounding_);
   }
 
 private:
-  __m512i multiplier_;
-  __m512i half_;
-  __m128i count_;
-};
-
-/// The same where the high half alone does not hold the result; the shift is at least 1.
-class Avx512WideRescale {
-public:
-  Avx512WideRescale() = default; ///< for later assignment
-  SIMAAI_VNNI explicit Avx512WideRescale(const Requant& requant) noexcept
-      : multiplier_(_mm512_set1_epi64(requant.multiplier())),
-        half_(_mm512_set1_epi64(std::int64_t{1} << (requant.shift() - 1))),
-        count_(_mm_cvtsi32_si128(static_cast<int>(requant.shift()))) {
-    const RequantBounds bounds = requant_bounds(requant);
-    least_ = _mm512_set1_epi32(bounds.least);
-    greatest_ = _mm512_set1_epi32(bounds.greatest);
+  [[nodiscard]] static int rounded_bits(const HighRequant& high) noexcept {
+    return std::min(high.shift, HighRequant::kRoundedBits);
+  }
+  [[nodiscard]] SIMAAI_VNNI __m512i high(__m512i acc) const noexcept {
+    const __m512i even = _mm512_mul_epi32(acc, multiplier_);
+    const __m512i odd = _mm512_mul_epi32(_mm512_srli_epi64(acc, 32), multiplier_);
+    // The high halves of the even products move down beside those of the odd ones.
+    const __m512i both = _mm512_mask_shuffle_epi32(odd, 0x5555, even, _MM_PERM_DDBB);
+    return Shifted ? _mm512_sra_epi32(both, count_) : both;
   }
 
+  __m512i multiplier_;
+  __m128i count_;
+  __m512i rounding_;
+};
+
+/// The same where the high half alone does not hold the result.
+class Avx512WideRescale {
+public:
+  SIMAAI_VNNI explicit Avx512WideRescale(const Requant& requant) noexcept
+      : Avx512WideRescale(unshifted_clamped(requant), requant_bounds(unshifted_clamped(requant))) {}
+
+  [[nodiscard]] SIMAAI_VNNI __m512i words(__m512i a, __m512i b) const noexcept {
+    return _mm512_packs_epi32(scale(a), scale(b));
+  }
+
+private:
+  SIMAAI_VNNI Avx512WideRescale(const Requant& requant, const RequantBounds& bounds) noexcept
+      : multiplier_(_mm512_set1_epi64(requant.multiplier())),
+        half_(
+            _mm512_set1_epi64(requant.shift() == 0 ? 0 : std::int64_t{1} << (requant.shift() - 1))),
+        count_(_mm_cvtsi32_si128(static_cast<int>(requant.shift()))),
+        least_(_mm512_set1_epi32(bounds.least)), greatest_(_mm512_set1_epi32(bounds.greatest)) {}
+
+  /// Without a shift, every multiplier beyond 128 saturates as 128 does.
+  [[nodiscard]] static Requant unshifted_clamped(const Requant& requant) noexcept {
+    return requant.shift() > 0 ? requant : Requant(std::clamp(requant.multiplier(), -128, 128), 0);
+  }
   [[nodiscard]] SIMAAI_VNNI __m512i scale(__m512i acc) const noexcept {
     acc = _mm512_min_epi32(_mm512_max_epi32(acc, least_), greatest_);
     const __m512i even = _mm512_add_epi64(_mm512_mul_epi32(acc, multiplier_), half_);
@@ -68,54 +92,79 @@ public:
                                    _mm512_slli_epi64(_mm512_srl_epi64(odd, count_), 32));
   }
 
-private:
-  __m512i multiplier_{};
-  __m512i half_{};
-  __m128i count_{};
-  __m512i least_{};
-  __m512i greatest_{};
+  __m512i multiplier_;
+  __m512i half_;
+  __m128i count_;
+  __m512i least_;
+  __m512i greatest_;
 };
 
-/// Rescales whole vectors and says how many elements that were.
-template <class Rescale>
-SIMAAI_VNNI std::size_t rescale_vectors(const Rescale& rescale, const std::int32_t* src,
-                                        std::size_t count, std::int8_t* dst) noexcept {
-  std::size_t n = 0;
-  for (; n + 16 <= count; n += 16)
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(dst + n),
-                     _mm512_cvtsepi32_epi8(rescale.scale(_mm512_loadu_si512(src + n))));
-  return n;
+/// Calls `use` with the rescale of a requant. It is inlined: as an argument in memory, the constants of
+/// a rescale would cost as much as some hundred elements.
+template <class Use>
+[[gnu::always_inline]] SIMAAI_VNNI inline auto with_rescale(const Requant& requant,
+                                                            Use use) noexcept {
+  const HighRequant high = high_requant(requant);
+  if (!high.exact)
+    return use(Avx512WideRescale(requant));
+  return high.shift > HighRequant::kRoundedBits ? use(Avx512HighRescale<true>(high))
+                                                : use(Avx512HighRescale<false>(high));
 }
 
-/// Rescales two rows of 32 adjacent sums each. Saturating to 16 bits before is no difference.
+/// 64 elements from four vectors of sums, in order.
 template <class Rescale>
-SIMAAI_VNNI inline void rescale_two_rows(const Rescale& rescale,
-                                         const std::int32_t* const (&src)[2],
-                                         std::int8_t* const (&dst)[2]) noexcept {
+[[gnu::always_inline]] SIMAAI_VNNI inline __m512i
+rescale_four(const Rescale& rescale, const std::int32_t* const (&src)[4]) noexcept {
   // Packing works inside 128-bit lanes, four bytes from each of the four vectors.
   constexpr std::int32_t kOrder[16] = {0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15};
-  __m512i halves[2];
-#pragma GCC unroll 2
-  for (int row = 0; row < 2; ++row)
-    halves[row] = _mm512_packs_epi32(rescale.scale(_mm512_loadu_si512(src[row])),
-                                     rescale.scale(_mm512_loadu_si512(src[row] + 16)));
-  const __m512i bytes = _mm512_permutexvar_epi32(_mm512_loadu_si512(kOrder),
-                                                 _mm512_packs_epi16(halves[0], halves[1]));
+  const __m512i low = rescale.words(_mm512_loadu_si512(src[0]), _mm512_loadu_si512(src[1]));
+  const __m512i high = rescale.words(_mm512_loadu_si512(src[2]), _mm512_loadu_si512(src[3]));
+  return _mm512_permutexvar_epi32(_mm512_loadu_si512(kOrder), _mm512_packs_epi16(low, high));
+}
+
+/// Rescales two rows of 32 adjacent sums each.
+template <class Rescale>
+[[gnu::always_inline]] SIMAAI_VNNI inline void
+rescale_two_rows(const Rescale& rescale, const std::int32_t* const (&src)[2],
+                 std::int8_t* const (&dst)[2]) noexcept {
+  const __m512i bytes = rescale_four(rescale, {src[0], src[0] + 16, src[1], src[1] + 16});
   _mm256_storeu_si256(reinterpret_cast<__m256i*>(dst[0]), _mm512_castsi512_si256(bytes));
   _mm256_storeu_si256(reinterpret_cast<__m256i*>(dst[1]), _mm512_extracti64x4_epi64(bytes, 1));
 }
 
+/// Rescales whole vectors and says how many elements that were.
+template <class Rescale>
+[[gnu::always_inline]] SIMAAI_VNNI inline std::size_t
+rescale_vectors(const Rescale& rescale, const std::int32_t* src, std::size_t count,
+                std::int8_t* dst) noexcept {
+  std::size_t n = 0;
+  for (; n + 64 <= count; n += 64)
+    _mm512_storeu_si512(dst + n,
+                        rescale_four(rescale, {src + n, src + n + 16, src + n + 32, src + n + 48}));
+  for (; n + 16 <= count; n += 16) {
+    const __m512i words = rescale.words(_mm512_loadu_si512(src + n), _mm512_setzero_si512());
+    const __m512i bytes =
+        _mm512_permutexvar_epi32(_mm512_setr_epi32(0, 4, 8, 12, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0),
+                                 _mm512_packs_epi16(words, words));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(dst + n), _mm512_castsi512_si128(bytes));
+  }
+  return n;
+}
+
+/// The same for any count.
+template <class Rescale>
+[[gnu::always_inline]] SIMAAI_VNNI inline void
+rescale_run(const Rescale& rescale, const std::int32_t* src, std::size_t count,
+            const Requant& requant, std::int8_t* dst) noexcept {
+  for (std::size_t n = rescale_vectors(rescale, src, count, dst); n < count; ++n)
+    dst[n] = requant.requantize(src[n]);
+}
+
 SIMAAI_VNNI inline void rescale_avx512(const std::int32_t* src, std::size_t count,
                                        const Requant& requant, std::int8_t* dst) noexcept {
-  std::size_t n = 0;
-  if (count >= 16) {
-    if (const HighRequant high = high_requant(requant); high.exact)
-      n = rescale_vectors(Avx512Rescale(high), src, count, dst);
-    else if (requant.shift() > 0)
-      n = rescale_vectors(Avx512WideRescale(requant), src, count, dst);
-  }
-  for (; n < count; ++n)
-    dst[n] = requant.requantize(src[n]);
+  with_rescale(requant, [&](const auto& rescale) SIMAAI_INLINE SIMAAI_VNNI {
+    rescale_run(rescale, src, count, requant, dst);
+  });
 }
 
 } // namespace

@@ -77,6 +77,10 @@ template <int Size> SIMAAI_VNNI inline __m512i fold(__m512i a, __m512i b) noexce
 }
 
 constexpr std::size_t kDotRows = 16;
+/// Rows at a time where memory is fetched ahead: more of them, a power of two apart, would share too few
+/// sets of the first cache.
+constexpr std::size_t kFetchRows = 4;
+constexpr std::size_t kMostCached = std::size_t{32} << 10; ///< elements that the first cache holds
 
 /// Sums of the lanes of sixteen vectors, in order.
 SIMAAI_VNNI inline __m512i sum_lanes(__m512i (&acc)[kDotRows]) noexcept {
@@ -130,8 +134,26 @@ add_ends(__m512i (&acc)[kDotRows], const std::int8_t* src, std::size_t stride, c
                                    factors);
 }
 
+/// acc[row] += offset products of the whole lines of Rows rows; `Fetch`: those of the next Rows are
+/// fetched meanwhile.
+template <std::size_t Rows, bool Fetch>
+[[gnu::always_inline]] SIMAAI_VNNI inline void add_lines(__m512i* acc, const std::int8_t* src,
+                                                         std::size_t stride, const std::int8_t* x,
+                                                         const RowCut& cut) noexcept {
+  const std::size_t end = cut.head + cut.whole;
+  for (std::size_t n = cut.head; n < end; n += RowCut::kLine) {
+    const __m512i factors = load64(x + n);
+#pragma GCC unroll 16
+    for (std::size_t row = 0; row < Rows; ++row) {
+      if constexpr (Fetch)
+        __builtin_prefetch(src + (row + Rows) * stride + n);
+      acc[row] = _mm512_dpbusd_epi32(acc[row], flip_signs(load64(src + row * stride + n)), factors);
+    }
+  }
+}
+
 /// Offset dot products of Rows rows, `stride` apart, with x.
-template <std::size_t Rows>
+template <std::size_t Rows, bool Fetch = false>
 [[gnu::always_inline]] SIMAAI_VNNI inline __m512i dot_rows(const std::int8_t* src,
                                                            std::size_t stride, const std::int8_t* x,
                                                            const RowCut& cut) noexcept {
@@ -139,15 +161,15 @@ template <std::size_t Rows>
 #pragma GCC unroll 16
   for (std::size_t row = 0; row < kDotRows; ++row)
     acc[row] = _mm512_setzero_si512();
-  const std::size_t end = cut.head + cut.whole;
-  for (std::size_t n = cut.head; n < end; n += RowCut::kLine) {
-    const __m512i factors = load64(x + n);
-#pragma GCC unroll 16
-    for (std::size_t row = 0; row < Rows; ++row)
-      acc[row] = _mm512_dpbusd_epi32(acc[row], flip_signs(load64(src + row * stride + n)), factors);
+  if constexpr (Fetch) {
+#pragma GCC unroll 4
+    for (std::size_t row = 0; row < kDotRows; row += kFetchRows)
+      add_lines<kFetchRows, true>(acc + row, src + row * stride, stride, x, cut);
+  } else {
+    add_lines<Rows, false>(acc, src, stride, x, cut);
   }
   if (cut.head + cut.tail > 0)
-    add_ends<Rows>(acc, src, stride, x, cut.head, end, cut.tail);
+    add_ends<Rows>(acc, src, stride, x, cut.head, cut.head + cut.whole, cut.tail);
   return sum_lanes(acc);
 }
 
@@ -159,9 +181,12 @@ SIMAAI_VNNI void sum_rows(const PlainView& a, const RowCut& cut, std::size_t row
   const __m512i offset = _mm512_set1_epi32(offset_sum);
   const std::int8_t* src = a.data + row * a.row_stride;
   std::size_t n = 0;
-  for (; n + kDotRows <= count; n += kDotRows, src += kDotRows * a.row_stride)
-    _mm512_storeu_si512(dst + n,
-                        _mm512_sub_epi32(dot_rows<kDotRows>(src, a.row_stride, x, cut), offset));
+  const bool fetches = a.rows * a.cols > kMostCached;
+  for (; n + kDotRows <= count; n += kDotRows, src += kDotRows * a.row_stride) {
+    const __m512i sums = fetches ? dot_rows<kDotRows, true>(src, a.row_stride, x, cut)
+                                 : dot_rows<kDotRows>(src, a.row_stride, x, cut);
+    _mm512_storeu_si512(dst + n, _mm512_sub_epi32(sums, offset));
+  }
   for (; n + 4 <= count; n += 4, src += 4 * a.row_stride)
     _mm512_mask_storeu_epi32(dst + n, 0xF,
                              _mm512_sub_epi32(dot_rows<4>(src, a.row_stride, x, cut), offset));
@@ -176,12 +201,14 @@ SIMAAI_VNNI void gemv_rows(const PlainView& a, const std::int8_t* x,
   const RowCut cut(a);
   if (y.requant == nullptr)
     return sum_rows(a, cut, 0, a.rows, x, offset, y.sums);
-  for (std::size_t row = 0; row < a.rows; row += kRun) {
-    alignas(64) std::int32_t sums[kRun];
-    const std::size_t count = std::min(kRun, a.rows - row);
-    sum_rows(a, cut, row, count, x, offset, sums);
-    rescale_avx512(sums, count, *y.requant, y.elements + row);
-  }
+  with_rescale(*y.requant, [&](const auto& rescale) SIMAAI_INLINE SIMAAI_VNNI {
+    for (std::size_t row = 0; row < a.rows; row += kRun) {
+      alignas(64) std::int32_t sums[kRun];
+      const std::size_t count = std::min(kRun, a.rows - row);
+      sum_rows(a, cut, row, count, x, offset, sums);
+      rescale_run(rescale, sums, count, *y.requant, y.elements + row);
+    }
+  });
 }
 
 /// Four vectors of 64 bytes, interleaved: result q holds bytes of all four at positions 16 q to

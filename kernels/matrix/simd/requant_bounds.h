@@ -53,6 +53,8 @@ struct RequantBounds {
 /// The same rescale from the high 32 bits of products: (high + half) >> shift, where
 /// high = (accumulator * multiplier) >> 32. Nothing overflows: |high| <= 2^30.
 struct HighRequant {
+  /// Bits that can be shifted out after a saturation to 16 bits.
+  static constexpr int kRoundedBits = 8;
   bool exact; ///< false: the rescale has no such form
   std::int32_t multiplier;
   std::int32_t half;

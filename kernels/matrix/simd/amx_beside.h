@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What an AMX contraction does beside its tile instructions, a share at each step along k: they leave
+// the vector units idle, and one block's worth in a row would not fit the window of out-of-order work.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "matrix/backends.h"
+#include "matrix/simd/avx512_rescale.h"
+
+namespace simaai::kernels::matrix::detail {
+namespace {
+
+constexpr std::size_t kTile = 16; ///< rows of a tile, and columns of sums
+constexpr std::size_t kPairRows = 2 * kTile;
+
+/// Equal shares of `count` units of work.
+class Shares {
+public:
+  Shares() = default;
+  explicit Shares(std::size_t count) noexcept : count_(count) {}
+  void divide(std::size_t steps) noexcept { share_ = (count_ - done_ + steps - 1) / steps; }
+  template <class Unit> [[gnu::always_inline]] SIMAAI_AMX void step(Unit unit) noexcept {
+    for (const std::size_t end = std::min(done_ + share_, count_); done_ < end; ++done_)
+      unit(done_);
+  }
+
+private:
+  std::size_t count_ = 0;
+  std::size_t done_ = 0;
+  std::size_t share_ = 0;
+};
+
+/// Sums are outputs: their memory is asked for before tiles are stored.
+class FetchOutput {
+public:
+  FetchOutput(std::int32_t* first, std::size_t stride, std::size_t rows) noexcept
+      : first_(first), stride_(stride), shares_(rows) {}
+  void divide(std::size_t steps) noexcept { shares_.divide(steps); }
+  [[gnu::always_inline]] SIMAAI_AMX void step() noexcept {
+    shares_.step([this](std::size_t row) SIMAAI_INLINE SIMAAI_AMX {
+      const std::int32_t* line = first_ + row * stride_;
+      __builtin_prefetch(line, 1);
+      __builtin_prefetch(line + kTile, 1);
+      __builtin_prefetch(line + 2 * kTile - 1, 1); // rows need not begin at lines
+    });
+  }
+
+private:
+  std::int32_t* first_;
+  std::size_t stride_;
+  Shares shares_;
+};
+
+/// Two by two tiles of sums, 32 a row, that become rows of 32 adjacent elements while the next ones are
+/// multiplied.
+template <class Rescale> class RescaleBlock {
+public:
+  SIMAAI_AMX explicit RescaleBlock(const Rescale& rescale) noexcept : rescale_(rescale) {}
+  /// to[n]: where rows of tile row n go.
+  void begin(const std::int32_t* sums, std::int8_t* const (&to)[2], std::size_t stride,
+             std::size_t tile_rows) noexcept {
+    sums_ = sums;
+    to_[0] = to[0];
+    to_[1] = to[1];
+    stride_ = stride;
+    shares_ = Shares(tile_rows * kTile / 2);
+  }
+  void divide(std::size_t steps) noexcept { shares_.divide(steps); }
+  [[gnu::always_inline]] SIMAAI_AMX void step() noexcept {
+    shares_.step([this](std::size_t pair) SIMAAI_INLINE SIMAAI_AMX {
+      const std::int32_t* from = sums_ + 2 * pair * kPairRows;
+      std::int8_t* dst = to_[pair / (kTile / 2)] + pair % (kTile / 2) * 2 * stride_;
+      rescale_two_rows(rescale_, {from, from + kPairRows}, {dst, dst + stride_});
+    });
+  }
+
+private:
+  const Rescale& rescale_;
+  const std::int32_t* sums_ = nullptr;
+  std::int8_t* to_[2] = {};
+  std::size_t stride_ = 0;
+  Shares shares_;
+};
+
+} // namespace
+} // namespace simaai::kernels::matrix::detail
