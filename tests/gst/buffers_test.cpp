@@ -144,6 +144,22 @@ TEST(Buffers, ReadOnlyMemoryIsFineAsInput) {
   EXPECT_EQ(harness.pull(), f.wanted);
 }
 
+/// The pool has one buffer: what was in it, and what somebody wrote into its padding, must not show.
+TEST(Buffers, RecycledOnesHoldNothingOfBefore) {
+  ElementHarness harness("simaaicasttess");
+  harness.accept_downstream(caps_of(kOutput).c_str());
+  ASSERT_TRUE(harness.send_caps(caps_of(kInput)));
+  for (std::uint64_t round = 0; round < 20; ++round) {
+    const auto source = oracle::random_tensor(kInput.shape, DType::Float32, round);
+    ASSERT_EQ(harness.push(physical(source, kInput.layout)), GST_FLOW_OK);
+    const GstPtr<GstBuffer> output(gst_harness_pull(harness.get()));
+    EXPECT_EQ(bytes_of(output.get()),
+              physical(oracle::convert(source, DType::BFloat16), kOutput.layout));
+    gst_buffer_memset(output.get(), 0, 0xee, gst_buffer_get_size(output.get()));
+  }
+  EXPECT_EQ(harness.stat("allocations"), 1U);
+}
+
 TEST(Buffers, OutputMemoryIsAlignedAndSingle) {
   const Fixture f;
   for (const char* element : {"simaaicasttess", "simaaicast"}) {
