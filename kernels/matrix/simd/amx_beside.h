@@ -13,8 +13,8 @@
 namespace simaai::kernels::matrix::detail {
 namespace {
 
-constexpr std::size_t kTile = 16; ///< rows of a tile, and columns of sums
-constexpr std::size_t kPairRows = 2 * kTile;
+inline constexpr std::size_t kTile = 16; ///< rows of a tile, and columns of sums
+inline constexpr std::size_t kPairRows = 2 * kTile;
 
 /// Equal shares of `count` units of work.
 class Shares {

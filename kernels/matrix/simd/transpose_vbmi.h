@@ -20,7 +20,7 @@ consteval auto lanes_to_quads() {
     result.bytes[n] = static_cast<std::uint8_t>(n % 4 * 16 + n / 4);
   return result;
 }
-constexpr auto kLanesToQuads = lanes_to_quads();
+inline constexpr auto kLanesToQuads = lanes_to_quads();
 
 SIMAAI_VECTOR inline __m128i load16(const std::int8_t* src) noexcept {
   return _mm_loadu_si128(reinterpret_cast<const __m128i*>(src));
