@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The residence that the tracer reports beside what the elements' own clocks say.
+// The residence that the tracer reports beside what the elements' own clocks, and those of their neighbours, say.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -7,18 +7,18 @@
 #include <cstdlib>
 #include <cstring>
 #include <deque>
+#include <filesystem>
 #include <fstream>
 #include <functional>
+#include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <thread>
-#include <unordered_map>
 #include <vector>
 
 #include <unistd.h>
 
-#include "tests/tracers/traced_run.h"
+#include "latency_clocks.h"
 
 namespace {
 
@@ -27,108 +27,273 @@ using namespace simaai::latency::test;
 
 constexpr std::size_t kHeld = 4;
 
-std::uint64_t now_ns() {
-  return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
-                                        std::chrono::steady_clock::now().time_since_epoch())
-                                        .count());
+/// Buffers of each case whose neighbours' clocks were apart without a tracer, of how many; by name.
+struct Control {
+  std::size_t apart = 0;
+  std::size_t buffers = 0;
+};
+using Controls = std::map<std::string, Control>;
+
+/// What the cases of one process add up to.
+struct Outcome {
+  bool traced = true;
+  Controls controls; ///< of the process without a tracer
+  std::size_t buffers = 0;
+  std::size_t off = 0;
+  bool good = true;
+};
+
+/// A run of a case: with the tracer, or without it for the control.
+class Case {
+public:
+  Case(Outcome& outcome, std::string name, const std::string& text)
+      : outcome_(outcome), name_(std::move(name)) {
+    Settings settings;
+    settings.spans = 1U << 16;
+    if (outcome.traced)
+      traced_ = std::make_unique<TracedRun>(text, settings);
+    else
+      plain_ = std::make_unique<PlainRun>(text);
+  }
+
+  [[nodiscard]] const PlainRun& run() const { return traced_ ? *traced_ : *plain_; }
+  Clocks clocks;
+
+  /// Plays it and prints its line.
+  void finish(const char* element, const std::function<bool(const ElementReport&)>& fits = {}) {
+    if (!run().play())
+      return fail("did not play");
+    if (!traced_)
+      return print_control();
+    const Report& report = traced_->stop();
+    const ElementReport& found = element_of(report, element);
+    if (fits && !fits(found))
+      return fail("is not accounted for");
+    compare(report, found);
+  }
+
+private:
+  void fail(const char* why) {
+    std::printf("%-28s %s  OFF\n", name_.c_str(), why);
+    outcome_.good = false;
+  }
+
+  void print_control() const {
+    std::size_t apart = 0;
+    for (const Reading& reading : clocks.readings())
+      apart += is_off(reading.around_ns, reading.own_ns) ? 1U : 0U;
+    std::printf("%zu %zu %s\n", apart, clocks.readings().size(), name_.c_str());
+  }
+
+  void compare(const Report& report, const ElementReport& element);
+
+  Outcome& outcome_;
+  std::string name_;
+  std::unique_ptr<TracedRun> traced_;
+  std::unique_ptr<PlainRun> plain_;
+};
+
+/// Samples of an element in the order in which its buffers left.
+std::vector<std::uint64_t> samples_of(const Report& report, const std::string& element) {
+  std::vector<const Span*> stays;
+  for (const Span& span : report.spans) {
+    if (span.kind == SpanKind::Residence && report.pads[span.pad].element == element)
+      stays.push_back(&span);
+  }
+  std::stable_sort(stays.begin(), stays.end(),
+                   [](const Span* a, const Span* b) { return a->end_ns < b->end_ns; });
+  std::vector<std::uint64_t> samples;
+  for (const Span* stay : stays)
+    samples.push_back(stay->end_ns - stay->begin_ns);
+  return samples;
 }
 
-/// What an element's own clock says of each buffer.
-using OwnTimes = std::vector<std::uint64_t>;
+/// The percentiles of buckets are off by more than 0.8 %.
+bool buckets_are_off(const std::vector<std::uint64_t>& samples, const Stat& exact) {
+  const auto distribution = std::make_unique<Distribution>();
+  for (const std::uint64_t sample : samples)
+    distribution->record(sample);
+  const Distribution* const part = distribution.get();
+  const Stat rough = Distribution::stat_of({&part, 1});
+  for (const auto field : {&Stat::p50, &Stat::p90, &Stat::p95, &Stat::p99}) {
+    const auto right = static_cast<double>(exact.*field);
+    if (std::abs(static_cast<double>(rough.*field) - right) > right * 0.008)
+      return true;
+  }
+  return false;
+}
 
-void sleep_ms(unsigned ms) { std::this_thread::sleep_for(std::chrono::milliseconds(ms)); }
+/// Each buffer: its residence is not less than what the element's own clock says, where that is read within, and not more than
+/// what lies between the clocks of its neighbours. How many are within 1 % and 50 us of the own clock is counted.
+void Case::compare(const Report& report, const ElementReport& element) {
+  const std::vector<std::uint64_t> samples = samples_of(report, element.name);
+  const std::vector<Reading> readings = clocks.readings();
+  const std::optional<Stat>& reported = element.residence;
+  if (!reported || !reported->exact || samples.size() != readings.size() || readings.empty() ||
+      reported->count != readings.size() || buckets_are_off(samples, *reported))
+    return fail("has other buffers or percentiles than the clocks");
+  std::vector<std::uint64_t> own;
+  std::vector<std::uint64_t> errors;
+  std::size_t within = 0;
+  std::size_t between = 0;
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    const Reading& reading = readings[i];
+    own.push_back(reading.own_ns);
+    errors.push_back(std::max(samples[i], reading.own_ns) - std::min(samples[i], reading.own_ns));
+    within += is_off(samples[i], reading.own_ns) ? 0U : 1U;
+    const bool above = !reading.is_within || samples[i] >= reading.own_ns;
+    between += above && samples[i] <= reading.around_ns ? 1U : 0U;
+  }
+  const bool good = between == samples.size();
+  outcome_.good = outcome_.good && good;
+  outcome_.buffers += samples.size();
+  outcome_.off += samples.size() - within;
+  const Control control = outcome_.controls[name_];
+  const Stat exact = exact_stat(own);
+  const Stat error = exact_stat(errors);
+  std::printf("%-28s", name_.c_str());
+  for (const auto field : {&Stat::p50, &Stat::max})
+    std::printf(" %9.1f %9.1f", static_cast<double>(exact.*field) / 1e3,
+                static_cast<double>((*reported).*field) / 1e3);
+  std::printf(" %7.1f %7.1f %4zu of %zu %4zu of %zu %6zu of %zu %s\n",
+              static_cast<double>(error.p50) / 1e3, static_cast<double>(error.p95) / 1e3,
+              samples.size() - within, samples.size(), control.apart, control.buffers, between,
+              samples.size(), good ? "ok" : "OFF");
+}
 
-std::unique_ptr<Behaviour> delays(unsigned ms, OwnTimes& own) {
-  return each([ms, &own](GstPad* source, BufferPtr buffer) {
+std::string line(const std::string& middle, unsigned buffers) {
+  return "videotestsrc name=camera num-buffers=" + std::to_string(buffers) +
+         " ! video/x-raw,format=GRAY8,width=16,height=16,framerate=100/1 ! " + middle +
+         " ! fakesink name=screen";
+}
+
+const std::string kBetween =
+    "latencybehaviour name=before ! latencybehaviour name=element ! latencybehaviour name=after";
+
+/// An element between its neighbours, which gets a buffer each `ms`.
+void check_element(Outcome& outcome, const char* name, unsigned ms, unsigned buffers,
+                   const std::function<std::unique_ptr<Behaviour>(Clocks&)>& make) {
+  Case one(outcome, name, line(kBetween, buffers));
+  one.run().behave("before", hands_on(one.clocks.before, ms));
+  one.run().behave("element", make(one.clocks));
+  one.run().behave("after", takes(one.clocks.after, 0));
+  one.finish("element");
+}
+
+std::unique_ptr<Behaviour> delays(Clocks& clocks) {
+  return each([&clocks](GstPad* source, BufferPtr buffer) {
     const std::uint64_t begun = now_ns();
-    sleep_ms(ms);
-    own.push_back(now_ns() - begun);
+    sleep_ms(3);
+    clocks.left(GST_BUFFER_PTS(buffer.get()), begun, now_ns());
     return gst_pad_push(source, buffer.release());
   });
 }
 
-std::unique_ptr<Behaviour> holds_and_times(OwnTimes& own) {
-  struct Held {
-    BufferPtr buffer;
-    std::uint64_t since;
-  };
+struct Held {
+  BufferPtr buffer;
+  std::uint64_t since_ns = 0;
+};
+
+std::unique_ptr<Behaviour> holds_and_times(Clocks& clocks) {
   auto held = std::make_shared<std::deque<Held>>();
-  return each([held, &own](GstPad* source, BufferPtr buffer) {
-    held->push_back({std::move(buffer), now_ns()});
+  return each([held, &clocks](GstPad* source, BufferPtr buffer) {
+    const std::uint64_t now = now_ns();
+    held->push_back({std::move(buffer), now});
     if (held->size() <= kHeld)
       return GST_FLOW_OK;
-    own.push_back(now_ns() - held->front().since);
-    BufferPtr oldest = std::move(held->front().buffer);
+    Held oldest = std::move(held->front());
     held->pop_front();
-    return gst_pad_push(source, oldest.release());
+    clocks.left(GST_BUFFER_PTS(oldest.buffer.get()), oldest.since_ns, now_ns());
+    return gst_pad_push(source, oldest.buffer.release());
   });
 }
 
 /// Sends buffers in pairs, the second one first, as a decoder of two-frame groups does.
-std::unique_ptr<Behaviour> reorders_and_times(OwnTimes& own) {
-  struct Held {
-    BufferPtr buffer;
-    std::uint64_t since = 0;
-  };
+std::unique_ptr<Behaviour> reorders_and_times(Clocks& clocks) {
   auto first = std::make_shared<Held>();
-  return each([first, &own](GstPad* source, BufferPtr buffer) {
+  return each([first, &clocks](GstPad* source, BufferPtr buffer) {
     const std::uint64_t now = now_ns();
     if (!first->buffer) {
       *first = {std::move(buffer), now};
       return GST_FLOW_OK;
     }
     sleep_ms(1);
-    own.push_back(now_ns() - now);
+    clocks.left(GST_BUFFER_PTS(buffer.get()), now, now_ns());
     gst_pad_push(source, buffer.release());
-    own.push_back(now_ns() - first->since);
+    clocks.left(GST_BUFFER_PTS(first->buffer.get()), first->since_ns, now_ns());
     return gst_pad_push(source, first->buffer.release());
   });
 }
 
 /// Makes a new buffer with the timestamp of the one that it took, which is gone by then.
-std::unique_ptr<Behaviour> makes_and_times(OwnTimes& own) {
-  return each([&own](GstPad* source, BufferPtr buffer) {
+std::unique_ptr<Behaviour> makes_and_times(Clocks& clocks) {
+  return each([&clocks](GstPad* source, BufferPtr buffer) {
     const std::uint64_t begun = now_ns();
     const GstClockTime stamp = GST_BUFFER_PTS(buffer.get());
     buffer.reset();
     sleep_ms(2);
     BufferPtr made(gst_buffer_new_allocate(nullptr, 64, nullptr));
     GST_BUFFER_PTS(made.get()) = stamp;
-    own.push_back(now_ns() - begun);
+    clocks.left(stamp, begun, now_ns());
     return gst_pad_push(source, made.release());
   });
 }
 
-/// When the buffers of a pad came, by their timestamps: before they wait for an element that is busy.
-class Arrivals {
-public:
-  explicit Arrivals(GstElement* element, const char* pad_name) {
-    const simaai::gst::GstPtr<GstPad> pad(gst_element_get_static_pad(element, pad_name));
-    gst_pad_add_probe(pad.get(), GST_PAD_PROBE_TYPE_BUFFER, &on_buffer, this, nullptr);
-  }
-  std::uint64_t of(GstClockTime stamp) {
-    const std::lock_guard lock(mutex_);
-    return came_ns_.at(stamp);
-  }
+void check_queue(Outcome& outcome) {
+  Case one(outcome, "queue of 8 before 4 ms",
+           line("latencybehaviour name=before ! queue name=element max-size-buffers=8 ! "
+                "latencybehaviour name=after",
+                200));
+  const Stopwatch watch(one.run().element("element"), one.clocks);
+  one.run().behave("before", hands_on(one.clocks.before, 0));
+  one.run().behave("after", takes(one.clocks.after, 4));
+  one.finish("element");
+}
 
-private:
-  static GstPadProbeReturn on_buffer(GstPad* /*pad*/, GstPadProbeInfo* info, gpointer self) {
-    auto& arrivals = *static_cast<Arrivals*>(self);
-    const std::lock_guard lock(arrivals.mutex_);
-    arrivals.came_ns_[GST_BUFFER_PTS(GST_PAD_PROBE_INFO_BUFFER(info))] = now_ns();
-    return GST_PAD_PROBE_OK;
-  }
+void check_leaky_queue(Outcome& outcome) {
+  Case one(outcome, "leaky queue of 4, 1 to 5 ms",
+           line("latencybehaviour name=before ! queue name=element leaky=downstream "
+                "max-size-buffers=4 ! latencybehaviour name=after",
+                400));
+  const Stopwatch watch(one.run().element("element"), one.clocks);
+  one.run().behave("before", hands_on(one.clocks.before, 1));
+  one.run().behave("after", takes(one.clocks.after, 5));
+  // Drops are frames that are gone: the sink still holds the last one.
+  one.finish("element", [](const ElementReport& queue) {
+    return queue.drops == queue.entered - queue.left && *queue.drops > 100;
+  });
+}
 
-  std::mutex mutex_;
-  std::unordered_map<GstClockTime, std::uint64_t> came_ns_;
-};
+/// Two branches of a tee; one of them is looked at.
+void check_branch(Outcome& outcome, bool slow) {
+  const std::string branch =
+      " split. ! queue ! latencybehaviour name=other ! fakesink split. ! queue ! " + kBetween +
+      " ! fakesink";
+  Case one(outcome, slow ? "branch of a tee, 6 ms" : "branch of a tee, 2 ms",
+           "videotestsrc num-buffers=200 ! video/x-raw,format=GRAY8,width=16,height=16 ! tee "
+           "name=split" +
+               branch);
+  one.run().behave("other", each([slow](GstPad* source, BufferPtr buffer) {
+                     sleep_ms(slow ? 2 : 6);
+                     return gst_pad_push(source, buffer.release());
+                   }));
+  one.run().behave("before", hands_on(one.clocks.before, 0));
+  one.run().behave("element", each([slow, &one](GstPad* source, BufferPtr buffer) {
+                     const std::uint64_t begun = now_ns();
+                     sleep_ms(slow ? 6 : 2);
+                     one.clocks.left(GST_BUFFER_PTS(buffer.get()), begun, now_ns());
+                     return gst_pad_push(source, buffer.release());
+                   }));
+  one.run().behave("after", takes(one.clocks.after, 0));
+  one.finish("element");
+}
 
 /// One output for each buffer of the fast input, when the slow one, which it repeats, has gone as far. Its clock runs from the
 /// newer of the two inputs that went into an output.
 class CombinesAndTimes final : public Behaviour {
 public:
-  CombinesAndTimes(Arrivals& fast, Arrivals& slow, OwnTimes& own)
-      : fast_came_(fast), slow_came_(slow), own_(own) {}
+  CombinesAndTimes(Marks& fast_came, Marks& slow_came, Clocks& clocks)
+      : fast_came_(fast_came), slow_came_(slow_came), clocks_(clocks) {}
 
   GstFlowReturn take(unsigned input, BufferPtr buffer) override {
     (input == 0 ? fast_ : slow_).push_back(GST_BUFFER_PTS(buffer.get()));
@@ -143,218 +308,82 @@ private:
     fast_.pop_front();
     while (slow_.size() > 1 && slow_[1] <= stamp)
       slow_.pop_front();
-    std::uint64_t since = fast_came_.of(stamp);
-    if (slow_.front() <= stamp)
-      since = std::max(since, slow_came_.of(slow_.front()));
+    const bool both = slow_.front() <= stamp;
+    const std::uint64_t since =
+        std::max(fast_came_.of(stamp), both ? slow_came_.of(slow_.front()) : 0);
     BufferPtr made(gst_buffer_new_allocate(nullptr, 64, nullptr));
     GST_BUFFER_PTS(made.get()) = stamp;
     sleep_ms(1);
-    own_.push_back(now_ns() - since);
+    clocks_.left(stamp, since, now_ns(), both ? slow_.front() : GST_CLOCK_TIME_NONE);
     push(std::move(made));
   }
 
-  Arrivals& fast_came_;
-  Arrivals& slow_came_;
-  OwnTimes& own_;
+  Marks& fast_came_;
+  Marks& slow_came_;
+  Clocks& clocks_;
   std::deque<GstClockTime> fast_;
   std::deque<GstClockTime> slow_;
 };
 
-/// Times of buffers between two pads, by their timestamps.
-class Stopwatch {
-public:
-  Stopwatch(GstElement* element, OwnTimes& own) : own_(own) {
-    watch(element, "sink", &on_enter);
-    watch(element, "src", &on_leave);
-  }
-
-private:
-  void watch(GstElement* element, const char* name,
-             GstPadProbeReturn (*probe)(GstPad*, GstPadProbeInfo*, gpointer)) {
-    const simaai::gst::GstPtr<GstPad> pad(gst_element_get_static_pad(element, name));
-    gst_pad_add_probe(pad.get(), GST_PAD_PROBE_TYPE_BUFFER, probe, this, nullptr);
-  }
-  static GstPadProbeReturn on_enter(GstPad* /*pad*/, GstPadProbeInfo* info, gpointer self) {
-    auto& watch = *static_cast<Stopwatch*>(self);
-    const std::lock_guard lock(watch.mutex_);
-    watch.entered_[GST_BUFFER_PTS(GST_PAD_PROBE_INFO_BUFFER(info))] = now_ns();
-    return GST_PAD_PROBE_OK;
-  }
-  static GstPadProbeReturn on_leave(GstPad* /*pad*/, GstPadProbeInfo* info, gpointer self) {
-    auto& watch = *static_cast<Stopwatch*>(self);
-    const std::lock_guard lock(watch.mutex_);
-    watch.own_.push_back(now_ns() -
-                         watch.entered_[GST_BUFFER_PTS(GST_PAD_PROBE_INFO_BUFFER(info))]);
-    return GST_PAD_PROBE_OK;
-  }
-
-  OwnTimes& own_;
-  std::mutex mutex_;
-  std::unordered_map<GstClockTime, std::uint64_t> entered_;
-};
-
-/// Samples of an element in the order in which its buffers left.
-OwnTimes samples_of(const Report& report, const std::string& element) {
-  std::vector<const Span*> stays;
-  for (const Span& span : report.spans) {
-    if (span.kind == SpanKind::Residence && report.pads[span.pad].element == element)
-      stays.push_back(&span);
-  }
-  std::stable_sort(stays.begin(), stays.end(),
-                   [](const Span* a, const Span* b) { return a->end_ns < b->end_ns; });
-  OwnTimes samples;
-  for (const Span* stay : stays)
-    samples.push_back(stay->end_ns - stay->begin_ns);
-  return samples;
-}
-
-/// The percentiles of buckets are off by more than 0.8 %.
-bool buckets_are_off(const OwnTimes& samples, const Stat& exact) {
-  const auto distribution = std::make_unique<Distribution>();
-  for (const std::uint64_t sample : samples)
-    distribution->record(sample);
-  const Distribution* const part = distribution.get();
-  const Stat rough = Distribution::stat_of({&part, 1});
-  for (const auto field : {&Stat::p50, &Stat::p90, &Stat::p95, &Stat::p99}) {
-    const auto right = static_cast<double>(exact.*field);
-    if (std::abs(static_cast<double>(rough.*field) - right) > right * 0.008)
-      return true;
-  }
-  return false;
-}
-
-/// One line: false where more than a quarter of the buffers are off by more than 1 % and 50 us. A thread may lose the processor
-/// between the two readings of the clock, on some virtual machines after every tenth sleep.
-bool compare(const char* name, const Report& report, const std::string& element, OwnTimes own) {
-  const std::optional<Stat>& reported = element_of(report, element).residence;
-  OwnTimes samples = samples_of(report, element);
-  if (!reported || !reported->exact || own.empty() || samples.size() != own.size() ||
-      reported->count != own.size() || buckets_are_off(samples, *reported)) {
-    std::printf("%-32s %zu samples, %zu known  OFF\n", name, samples.size(), own.size());
-    return false;
-  }
-  OwnTimes errors;
-  std::size_t within = 0;
-  for (std::size_t i = 0; i < own.size(); ++i) {
-    errors.push_back(std::max(samples[i], own[i]) - std::min(samples[i], own[i]));
-    within += errors.back() <= own[i] / 100 + 50'000 ? 1U : 0U;
-  }
-  const bool good = within * 4 >= own.size() * 3;
-  const Stat exact = exact_stat(own);
-  const Stat error = exact_stat(errors);
-  std::printf("%-32s", name);
-  for (const auto field : {&Stat::p50, &Stat::p95, &Stat::max})
-    std::printf(" %9.1f %9.1f", static_cast<double>(exact.*field) / 1e3,
-                static_cast<double>((*reported).*field) / 1e3);
-  std::printf(" %7.1f %7.1f %5zu of %zu %s\n", static_cast<double>(error.p50) / 1e3,
-              static_cast<double>(error.p95) / 1e3, within, own.size(), good ? "ok" : "OFF");
-  return good;
-}
-
-std::string line(const char* middle, unsigned buffers) {
-  return "videotestsrc name=camera num-buffers=" + std::to_string(buffers) +
-         " ! video/x-raw,format=GRAY8,width=16,height=16,framerate=100/1 ! " + middle +
-         " ! fakesink name=screen";
-}
-
-Settings with_samples() {
-  Settings settings;
-  settings.spans = 1U << 16;
-  return settings;
-}
-
-bool check_delay() {
-  OwnTimes own;
-  TracedRun run(line("latencybehaviour name=element", 300), with_samples());
-  run.behave("element", delays(3, own));
-  return run.play() && compare("3 ms on the thread", run.stop(), "element", own);
-}
-
-/// An element that gets a buffer each `ms`.
-bool check_paced(const char* name, unsigned ms, unsigned buffers,
-                 const std::function<std::unique_ptr<Behaviour>(OwnTimes&)>& make) {
-  OwnTimes own;
-  OwnTimes pace;
-  TracedRun run(line("latencybehaviour name=pace ! latencybehaviour name=element", buffers),
-                with_samples());
-  run.behave("pace", delays(ms, pace));
-  run.behave("element", make(own));
-  return run.play() && compare(name, run.stop(), "element", own);
-}
-
-bool check_queue() {
-  OwnTimes own;
-  OwnTimes pace;
-  TracedRun run(line("queue name=element max-size-buffers=8 ! latencybehaviour name=pace", 200),
-                with_samples());
-  const Stopwatch watch(run.element("element"), own);
-  run.behave("pace", delays(4, pace));
-  return run.play() && compare("queue of 8 before a 4 ms element", run.stop(), "element", own);
-}
-
-bool check_leaky_queue() {
-  OwnTimes own;
-  OwnTimes fast;
-  OwnTimes slow;
-  TracedRun run(line("latencybehaviour name=fast ! queue name=element leaky=downstream "
-                     "max-size-buffers=4 ! latencybehaviour name=slow",
-                     400),
-                with_samples());
-  const Stopwatch watch(run.element("element"), own);
-  run.behave("fast", delays(1, fast));
-  run.behave("slow", delays(5, slow));
-  if (!run.play())
-    return false;
-  const Report& report = run.stop();
-  const ElementReport& queue = element_of(report, "element");
-  // Drops are frames that are gone: the sink still holds the last one.
-  const bool drops = queue.drops == queue.entered - queue.left && *queue.drops > 100;
-  return compare("leaky queue of 4, 1 ms into 5 ms", report, "element", own) && drops;
-}
-
-bool check_branches() {
-  OwnTimes slow;
-  OwnTimes fast;
-  TracedRun run(
-      "videotestsrc num-buffers=200 ! video/x-raw,format=GRAY8,width=16,height=16 ! tee "
-      "name=split split. ! queue ! latencybehaviour name=slow ! fakesink split. ! queue ! "
-      "latencybehaviour name=fast ! fakesink",
-      with_samples());
-  run.behave("slow", delays(6, slow));
-  run.behave("fast", delays(2, fast));
-  if (!run.play())
-    return false;
-  const Report& report = run.stop();
-  const bool first = compare("tee, branch of 6 ms", report, "slow", slow);
-  return compare("tee, branch of 2 ms", report, "fast", fast) && first;
-}
-
-bool check_aggregator() {
-  OwnTimes own;
-  OwnTimes pace;
-  OwnTimes other_pace;
-  TracedRun run("videotestsrc num-buffers=180 ! "
-                "video/x-raw,format=GRAY8,width=16,height=16,framerate=90/1 ! latencybehaviour "
-                "name=pace ! queue ! mixer.sink latencybehaviour name=mixer ! fakesink "
-                "videotestsrc num-buffers=61 ! "
-                "video/x-raw,format=GRAY8,width=16,height=16,framerate=30/1 ! latencybehaviour "
-                "name=other ! queue name=wait",
-                with_samples());
-  run.behave("pace", delays(4, pace));
-  run.behave("other", delays(12, other_pace));
-  GstElement* mixer = run.element("mixer");
+void check_aggregator(Outcome& outcome) {
+  const std::string caps = " ! video/x-raw,format=GRAY8,width=16,height=16,framerate=";
+  Case one(
+      outcome, "aggregator of 90 and 30 /s",
+      "videotestsrc num-buffers=180" + caps +
+          "90/1 ! latencybehaviour name=pace ! queue ! latencybehaviour name=before ! element.sink "
+          "latencybehaviour name=element ! latencybehaviour name=after ! fakesink "
+          "videotestsrc num-buffers=61" +
+          caps + "30/1 ! latencybehaviour name=slow ! queue ! latencybehaviour name=beside");
+  Marks unused;
+  one.run().behave("pace", hands_on(unused, 4));
+  one.run().behave("slow", hands_on(unused, 12));
+  one.run().behave("before", hands_on(one.clocks.before, 0));
+  one.run().behave("beside", hands_on(one.clocks.beside, 0));
+  one.run().behave("after", takes(one.clocks.after, 0));
+  GstElement* mixer = one.run().element("element");
   set_behaviour(mixer, each([](GstPad*, BufferPtr) { return GST_FLOW_ERROR; }), 2);
-  Arrivals fast(mixer, "sink");
-  Arrivals slow(mixer, "sink_1");
-  set_behaviour(mixer, std::make_unique<CombinesAndTimes>(fast, slow, own), 2);
-  if (!gst_element_link_pads(run.element("wait"), "src", mixer, "sink_1") || !run.play())
-    return false;
-  return compare("aggregator, 90 and 30 a second", run.stop(), "mixer", own);
+  Marks fast;
+  Marks slow;
+  fast.watch(mixer, "sink");
+  slow.watch(mixer, "sink_1");
+  set_behaviour(mixer, std::make_unique<CombinesAndTimes>(fast, slow, one.clocks), 2);
+  if (gst_element_link_pads(one.run().element("beside"), "src", mixer, "sink_1") != FALSE)
+    one.finish("element");
+  else
+    outcome.good = false;
+}
+
+void check_all(Outcome& outcome) {
+  check_element(outcome, "sleeps 3 ms on the thread", 0, 300, &delays);
+  check_element(outcome, "holds 4, one each 5 ms", 5, 200, &holds_and_times);
+  check_element(outcome, "pairs in reverse, 3 ms", 3, 200, &reorders_and_times);
+  check_element(outcome, "new buffers after 2 ms", 1, 200, &makes_and_times);
+  check_queue(outcome);
+  check_leaky_queue(outcome);
+  check_branch(outcome, true);
+  check_branch(outcome, false);
+  check_aggregator(outcome);
+}
+
+/// The same cases in a process without a tracer.
+Controls run_controls() {
+  Controls controls;
+  const std::string command =
+      "'" + std::filesystem::read_symlink("/proc/self/exe").string() + "' --untraced";
+  std::FILE* child = popen(command.c_str(), "r");
+  char name[64];
+  Control control;
+  while (child != nullptr &&
+         std::fscanf(child, "%zu %zu %63[^\n]", &control.apart, &control.buffers, name) == 3)
+    controls[name] = control;
+  if (child != nullptr)
+    pclose(child);
+  return controls;
 }
 
 /// What the core tracer, which watches the same run, logged of the element, in nanoseconds.
-OwnTimes core_times(const char* path) {
-  OwnTimes times;
+std::vector<std::uint64_t> core_times(const char* path) {
+  std::vector<std::uint64_t> times;
   std::ifstream log(path);
   for (std::string text; std::getline(log, text);) {
     const std::size_t at = text.find("time=(guint64)");
@@ -377,21 +406,24 @@ int beside_core(int argc, char** argv) {
   setenv("GST_DEBUG", "GST_TRACER:7", 1);
   setenv("GST_DEBUG_FILE", path, 1);
   gst_init(&argc, &argv);
-  OwnTimes own;
-  OwnTimes pace;
   {
-    TracedRun run(line("latencybehaviour name=pace ! latencybehaviour name=element", 30));
-    run.behave("pace", delays(100, pace));
-    run.behave("element", holds_and_times(own));
+    Clocks clocks;
+    TracedRun run(line(kBetween, 30));
+    run.behave("before", hands_on(clocks.before, 100));
+    run.behave("element", holds_and_times(clocks));
+    run.behave("after", takes(clocks.after, 0));
     if (!run.play())
       return 1;
+    std::vector<std::uint64_t> own;
+    for (const Reading& reading : clocks.readings())
+      own.push_back(reading.own_ns);
     std::printf("an element that holds four buffers, one each 100 ms; residence p50 in us\n"
                 "%-34s %10.1f\n%-34s %10.1f\n",
                 "its own clock", static_cast<double>(exact_stat(own).p50) / 1e3, "simaailatency",
                 static_cast<double>(element_of(run.stop(), "element").residence->p50) / 1e3);
   }
   gst_deinit();
-  OwnTimes core = core_times(path);
+  std::vector<std::uint64_t> core = core_times(path);
   std::printf("%-34s %10.1f (%zu log lines)\n", "core tracer, latency(flags=element)",
               static_cast<double>(exact_stat(core).p50) / 1e3, core.size());
   std::remove(path);
@@ -404,18 +436,31 @@ int main(int argc, char** argv) {
   if (argc > 1 && std::strcmp(argv[1], "--beside-core") == 0)
     return beside_core(argc, argv);
   gst_init(&argc, &argv);
-  std::printf("%-32s %19s %19s %19s %15s within\n%-32s", "residence in us, own clock | report",
-              "p50", "p95", "max", "error p50, p95", "");
-  for (int i = 0; i < 3; ++i)
+  Outcome outcome;
+  outcome.traced = argc == 1;
+  if (!outcome.traced) {
+    check_all(outcome);
+    return outcome.good ? 0 : 1;
+  }
+  outcome.controls = run_controls();
+  std::printf(
+      "residence in us. off: buffers off the element's own clock by more than 1 %% + 50 us; "
+      "untraced: buffers between whose\nneighbours' clocks so much more time passes in a process "
+      "without a tracer; between: not less than the own clock\nsays, not more than those of the "
+      "neighbours\n%-28s %19s %19s %15s\n%-28s",
+      "", "p50", "max", "error", "");
+  for (int i = 0; i < 2; ++i)
     std::printf(" %9s %9s", "own", "reported");
-  std::printf("\n");
-  bool good = check_delay();
-  good = check_paced("four buffers held, one each 5 ms", 5, 200, &holds_and_times) && good;
-  good = check_paced("pairs in reverse, one each 3 ms", 3, 200, &reorders_and_times) && good;
-  good = check_paced("new buffers after 2 ms", 1, 200, &makes_and_times) && good;
-  good = check_queue() && good;
-  good = check_leaky_queue() && good;
-  good = check_branches() && good;
-  good = check_aggregator() && good;
-  return good ? 0 : 1;
+  std::printf(" %7s %7s %11s %11s %13s\n", "p50", "p95", "off", "untraced", "between");
+  check_all(outcome);
+  Control all;
+  for (const auto& [name, control] : outcome.controls) {
+    all.apart += control.apart;
+    all.buffers += control.buffers;
+  }
+  std::printf("%zu of %zu off; without a tracer %zu of %zu apart\n", outcome.off, outcome.buffers,
+              all.apart, all.buffers);
+  // What the machine does to both may differ from run to run, by so much.
+  const bool explained = all.buffers != 0 && outcome.off <= 3 * all.apart + outcome.buffers / 50;
+  return outcome.good && explained ? 0 : 1;
 }

@@ -17,9 +17,8 @@ Tracing& tracing() {
 
 } // namespace
 
-TracedRun::TracedRun(const std::string& text, const Settings& settings) {
+PlainRun::PlainRun(const std::string& text) {
   register_behaviour_element();
-  configure(tracing(), settings, [this](const Report& report) { reports_.push_back(report); });
   GError* raw_error = nullptr;
   pipeline_.reset(gst_parse_launch(text.c_str(), &raw_error));
   const gst::GstPtr<GError> error(raw_error);
@@ -27,24 +26,30 @@ TracedRun::TracedRun(const std::string& text, const Settings& settings) {
     throw std::runtime_error(error->message);
 }
 
+PlainRun::~PlainRun() { state(GST_STATE_NULL); }
+
+TracedRun::TracedRun(const std::string& text, const Settings& settings) : PlainRun(text) {
+  configure(tracing(), settings, [this](const Report& report) { reports_.push_back(report); });
+}
+
 TracedRun::~TracedRun() {
   state(GST_STATE_NULL);
   configure(tracing(), {}, [](const Report&) {});
 }
 
-GstElement* TracedRun::element(const char* name) const {
+GstElement* PlainRun::element(const char* name) const {
   const gst::GstPtr<GstElement> found(gst_bin_get_by_name(GST_BIN(pipeline_.get()), name));
   if (!found)
     throw std::runtime_error(std::string("no element ") + name);
   return found.get();
 }
 
-void TracedRun::state(GstState state) const {
+void PlainRun::state(GstState state) const {
   gst_element_set_state(pipeline_.get(), state);
   gst_element_get_state(pipeline_.get(), nullptr, nullptr, GST_CLOCK_TIME_NONE);
 }
 
-bool TracedRun::play() const {
+bool PlainRun::play() const {
   gst_element_set_state(pipeline_.get(), GST_STATE_PLAYING);
   const gst::GstPtr<GstBus> bus(gst_element_get_bus(pipeline_.get()));
   const gst::GstPtr<GstMessage> message(

@@ -12,13 +12,13 @@
 
 namespace simaai::latency::test {
 
-/// A pipeline of gst_parse_launch() text that is watched from its first state change on.
-class TracedRun {
+/// A pipeline of gst_parse_launch() text.
+class PlainRun {
 public:
-  explicit TracedRun(const std::string& text, const Settings& settings = {});
-  ~TracedRun();
-  TracedRun(const TracedRun&) = delete;
-  TracedRun& operator=(const TracedRun&) = delete;
+  explicit PlainRun(const std::string& text);
+  ~PlainRun();
+  PlainRun(const PlainRun&) = delete;
+  PlainRun& operator=(const PlainRun&) = delete;
 
   /// Element by name; the pipeline keeps it.
   [[nodiscard]] GstElement* element(const char* name) const;
@@ -28,6 +28,19 @@ public:
   /// Plays to the end of the stream; false after an error.
   [[nodiscard]] bool play() const;
   void state(GstState state) const;
+
+protected:
+  gst::GstPtr<GstElement> pipeline_;
+};
+
+/// The same, watched from its first state change on.
+class TracedRun : public PlainRun {
+public:
+  explicit TracedRun(const std::string& text, const Settings& settings = {});
+  ~TracedRun();
+  TracedRun(const TracedRun&) = delete;
+  TracedRun& operator=(const TracedRun&) = delete;
+
   /// What is recorded now; null before the first buffer and after the end.
   [[nodiscard]] const Recorder* recorder() const;
   /// Goes to NULL; the report of the run.
@@ -36,7 +49,6 @@ public:
   [[nodiscard]] const std::vector<Report>& reports() const { return reports_; }
 
 private:
-  gst::GstPtr<GstElement> pipeline_;
   std::vector<Report> reports_;
 };
 
