@@ -105,26 +105,26 @@ std::vector<Stay> stays_of(const Report& report, const Arrival& arrival) {
   return stays;
 }
 
+/// Bars as long as the median residence. Medians of parts do not add up to it, but means do: they part the bar.
 std::vector<Stage> stages_of(const Report& report) {
   std::vector<Stage> stages;
   for (const ElementReport& element : report.elements) {
-    if (!element.residence || !element.waiting)
+    if (!element.residence || !element.waiting || !element.thread)
       continue;
     Stage stage{element.name, {}};
-    auto rest = static_cast<double>(element.residence->p50);
-    const auto take = [&](Part part, const std::optional<Stat>& stat) {
-      const double ns = std::min(rest, stat ? static_cast<double>(stat->p50) : 0);
-      stage.ns[static_cast<std::size_t>(part)] = ns;
-      rest -= ns;
+    const auto mean = [&](Part part, const std::optional<Stat>& stat) {
+      stage.ns[static_cast<std::size_t>(part)] = stat ? static_cast<double>(stat->mean) : 0;
     };
+    mean(Part::Thread, element.thread);
+    mean(Part::Waiting, element.waiting);
     if (element.jobs) {
-      take(Part::Device, element.jobs->working);
-      take(Part::Queued, element.jobs->queued);
-      take(Part::Retirement, element.jobs->retirement);
+      mean(Part::Device, element.jobs->working);
+      mean(Part::Queued, element.jobs->queued);
+      mean(Part::Retirement, element.jobs->retirement);
     }
-    take(Part::Waiting, element.waiting);
-    // Medians of parts do not add up to that of the whole: what is left is the thread's.
-    stage.ns[static_cast<std::size_t>(Part::Thread)] = rest;
+    const double scale = static_cast<double>(element.residence->p50) / std::max(stage.sum(), 1.0);
+    for (double& ns : stage.ns)
+      ns *= scale;
     stages.push_back(std::move(stage));
   }
   return stages;
@@ -299,7 +299,7 @@ std::string html_text(const Report& report) {
   html += "<div class=\"figures\">\n";
   const std::vector<Stage> stages = stages_of(report);
   html += figure("Stages",
-                 "Median residence of each element:" + key_of(report) +
+                 "Median residence of each element, parted as the mean is:" + key_of(report) +
                      ". The bar at the top has them one after the other.",
                  stacked_figure(stages) + stages_figure(stages));
   const std::vector<Arrival> arrivals = main_arrivals(report);

@@ -195,6 +195,30 @@ TEST(LatencyOutput, ThePageIsWholeAndLoadsNothing) {
       << "time, histogram, two waterfalls, the stages and their sum";
 }
 
+TEST(LatencyOutput, BarsArePartedAsTheMeans) {
+  // The element waits in every second frame, so that no median shows it: the bar has to.
+  Synthetic line;
+  Pad& src = line.source("camera");
+  Pad& in = line.sink("filter");
+  Pad& out = line.also(in, "src", Direction::Source);
+  Pad& end = line.sink("screen", true);
+  for (std::uint64_t i = 1; i <= 11; ++i) {
+    const std::uint64_t now = 1'000'000 * i;
+    const FrameTag tag = line.push(now, src, in, plain());
+    const bool waits = i % 2 == 0;
+    if (waits)
+      line.back(now + 100'000); // the call is over, the frame leaves later
+    line.push(now + (waits ? 300'000 : 100'000), out, end, tagged(tag));
+    line.back(now + 400'000);
+    if (!waits)
+      line.back(now + 400'000);
+  }
+  const Report report = line.report();
+  EXPECT_EQ(report.elements[1].waiting->p50, 0U);
+  const std::string page = html_text(report);
+  EXPECT_GE(occurrences(page, "<rect class=\"wait"), 2U);
+}
+
 TEST(LatencyOutput, DurationsHaveTheUnitThatSuitsThem) {
   EXPECT_EQ(duration_text(0), "0 ");
   EXPECT_EQ(duration_text(950), "950 ns");
