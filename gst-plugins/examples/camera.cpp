@@ -218,6 +218,14 @@ std::string pipeline_text(const Options& options) {
          backend + " ! appsink name=results sync=false async=false";
 }
 
+int number_of(const std::string& name, const char* text) {
+  char* end = nullptr;
+  const long number = std::strtol(text, &end, 10);
+  if (end == text || *end != '\0' || number < 1 || number > 1000000)
+    stop(name + ": expected a number from 1 to 1000000");
+  return static_cast<int>(number);
+}
+
 Options parse(int argc, char** argv) {
   Options options;
   for (int i = 1; i < argc; ++i) {
@@ -233,7 +241,7 @@ Options parse(int argc, char** argv) {
     else if (name == "--raw")
       options.raw = argv[i];
     else if (name == "--frames")
-      options.frames = std::max(1, std::atoi(argv[i]));
+      options.frames = number_of(name, argv[i]);
     else
       stop(name + ": unknown option");
   }

@@ -129,9 +129,10 @@ private:
 } // namespace
 
 int main(int argc, char** argv) {
-  int width = 0;
-  int height = 0;
-  if (argc != 2 || std::sscanf(argv[1], "%dx%d", &width, &height) != 2 || width < 1 || height < 1)
+  char* end = nullptr;
+  const long width = argc == 2 ? std::strtol(argv[1], &end, 10) : 0;
+  const long height = width > 0 && *end == 'x' ? std::strtol(end + 1, &end, 10) : 0;
+  if (width < 1 || width > 65536 || height < 1 || height > 65536 || *end != '\0')
     stop("expected WIDTHxHEIGHT");
   const auto elements = static_cast<std::size_t>(width) * static_cast<std::size_t>(height) * 3;
   const auto source = runtime::BufferSource::best();

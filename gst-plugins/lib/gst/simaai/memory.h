@@ -5,6 +5,7 @@
 #include <gst/gst.h>
 #include <gst/simaai/visibility.h>
 
+// NOLINTBEGIN(readability-identifier-naming): C, as GLib spells it.
 G_BEGIN_DECLS
 
 /**
@@ -82,3 +83,4 @@ GST_SIMAAI_API GstBufferPool* gst_simaai_pool_new(GstCaps* caps, GstAllocator* a
 GST_SIMAAI_API guint64 gst_simaai_pool_get_allocations(GstBufferPool* pool);
 
 G_END_DECLS
+// NOLINTEND(readability-identifier-naming)

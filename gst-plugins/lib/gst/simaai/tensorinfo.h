@@ -5,6 +5,7 @@
 #include <gst/gst.h>
 #include <gst/simaai/visibility.h>
 
+// NOLINTBEGIN(readability-identifier-naming): C, as GLib spells it.
 G_BEGIN_DECLS
 
 /**
@@ -389,3 +390,4 @@ GST_SIMAAI_API void gst_simaai_tensor_info_set_offset(GstSimaaiTensorInfo* info,
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(GstSimaaiTensorInfo, gst_simaai_tensor_info_free)
 
 G_END_DECLS
+// NOLINTEND(readability-identifier-naming)

@@ -6,6 +6,7 @@
 #include <gst/simaai/tensorinfo.h>
 #include <gst/simaai/visibility.h>
 
+// NOLINTBEGIN(readability-identifier-naming): C, as GLib spells it.
 G_BEGIN_DECLS
 
 /**
@@ -37,7 +38,7 @@ typedef struct {
   /*< private >*/
   GstMemory* memory;
   GstMapInfo info;
-  gpointer _gst_reserved[GST_PADDING];
+  gpointer reserved[GST_PADDING];
 } GstSimaaiTensorMap;
 
 GST_SIMAAI_API GType gst_simaai_tensor_set_get_type(void);
@@ -228,3 +229,4 @@ GST_SIMAAI_API gboolean gst_simaai_tensor_set_write(const GstSimaaiTensorSet* se
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(GstSimaaiTensorSet, gst_simaai_tensor_set_free)
 
 G_END_DECLS
+// NOLINTEND(readability-identifier-naming)
