@@ -24,7 +24,7 @@ pre{white-space:pre-wrap;overflow-wrap:anywhere;background:var(--card);border:1p
 .tiles div,section{background:var(--card);border:1px solid var(--line);border-radius:8px;padding:10px 12px;min-width:0}
 .tiles b{display:block;font-size:20px;white-space:nowrap}.tiles span{color:var(--dim);font-size:13px}
 .figures{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,480px),1fr));gap:12px;margin:12px 0}
-.wide{overflow-x:auto}.notes{border-color:var(--mark)}.notes ul{margin:0;padding-left:20px}
+.wide{overflow-x:auto}.whole{white-space:nowrap}.notes{border-color:var(--mark)}.notes ul{margin:0;padding-left:20px}
 svg{display:block;width:100%;height:auto}
 .label{fill:var(--ink);font:10px system-ui,sans-serif}
 .grid{stroke:var(--line);stroke-width:.7}.mark{stroke:var(--mark);stroke-width:1}
@@ -202,7 +202,8 @@ std::string key_of(const Report& report) {
   for (std::size_t i = 0; i < kParts; ++i) {
     const Part part = static_cast<Part>(i);
     if (has_jobs || part == Part::Thread || part == Part::Waiting)
-      key += "<span class=\"key " + std::string(style_of(part)) + "\"></span>" + words_of(part);
+      key += " <span class=\"whole\"><span class=\"key " + std::string(style_of(part)) +
+             "\"></span>" + words_of(part) + "</span>";
   }
   return key;
 }
