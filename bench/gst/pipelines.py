@@ -88,8 +88,12 @@ def run_one(tool, name, text, options, folder):
     total = max((path["latency"] for path in report["paths"]), key=lambda latency: latency["p50"])
     stages = [(element["residence"]["p50"], element["name"]) for element in report["elements"] if element["residence"]]
     slowest = max(stages)
+    parts = parts_of(report["elements"])
+    # Each pipeline has op elements between its source and its sink.
+    if not 0 < parts["working"] <= total["p50"]:
+        return f"{parts['working']} ns of work in {total['p50']} ns from source to sink"
     return {"name": name, "p50": total["p50"], "p95": total["p95"], "max": total["max"], "slowest": slowest[1],
-            "slowest_p50": slowest[0], **parts_of(report["elements"])}
+            "slowest_p50": slowest[0], **parts}
 
 
 def write_index(folder, lines):

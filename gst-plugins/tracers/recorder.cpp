@@ -27,11 +27,13 @@ bool combines(const Element& element) noexcept {
 
 /// What comes are chunks of bytes, or packets that it takes apart: what leaves and is none of these begins there.
 bool makes_frames(const Element& element) noexcept {
+  if (!element.parses)
+    return element.demuxes;
   bool untimed = false;
   for_each_sink(element, [&untimed](const Pad& pad) {
     untimed = untimed || !pad.timed.load(std::memory_order_relaxed);
   });
-  return untimed || element.demuxes;
+  return untimed;
 }
 
 /// The thread is in a call into this element for the same frame: its time until now, without calls

@@ -143,6 +143,8 @@ struct Element {
   bool repacks = false;
   /// Its output are frames of its own, even where one has the timestamp of an input.
   bool demuxes = false;
+  /// The same where bytes come in and not frames, as their segment says.
+  bool parses = false;
   std::uint32_t index = 0;
 
   std::array<std::atomic<Pad*>, kSinks> sinks{};

@@ -353,6 +353,7 @@ Binding Tracing::make_binding(GstPad* pad) {
                                                     factory_name(element), ends_streams(element),
                                                     path_of(element));
     added->demuxes = is_of_class(element, "Codec/Demuxer");
+    added->parses = is_of_class(element, "Parser");
     added->repacks =
         added->demuxes || is_of_class(element, "Codec/Muxer") || is_of_class(element, "ayloader");
     record = new ElementRecord{&session, added};

@@ -137,6 +137,7 @@ TEST(LatencyLimits, ADemuxerOrAParserOfBytesMakesFrames) {
   for (const bool demuxes : {false, true}) {
     Chain chain;
     chain.in.element->demuxes = demuxes;
+    chain.in.element->parses = !demuxes;
     chain.in.timed = demuxes;
     for (std::uint64_t i = 0; i < 4; ++i) {
       const FrameTag tag = chain.come(i);
@@ -221,6 +222,21 @@ TEST(LatencyLimits, TwoOriginsAreNotTakenForOneFrame) {
   EXPECT_EQ(line.recorder.arrived(), 10U);
   for (const PathReport& path : line.report().paths)
     EXPECT_EQ(path.frames, 5U);
+}
+
+TEST(LatencyLimits, FramesInASegmentOfBytesGoOn) {
+  // As from an application that says nothing of time, through an element that copies metas.
+  Chain chain;
+  chain.in.timed = false;
+  for (std::uint64_t i = 0; i < 4; ++i) {
+    const FrameTag tag = chain.come(i);
+    chain.go(i, data(tag, 128, kNoTimestamp, kNoTimestamp));
+    chain.done(i, tag);
+  }
+  const Report report = chain.line.report();
+  EXPECT_EQ(report.elements[1].residence->count, 4U);
+  ASSERT_EQ(report.paths.size(), 1U);
+  EXPECT_EQ(report.paths[0].origin, "camera:src");
 }
 
 TEST(LatencyLimits, MoreFramesInsideThanTheWindowAreSaid) {
