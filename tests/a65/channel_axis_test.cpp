@@ -121,6 +121,28 @@ TEST(ChannelAxis, TilesOfEveryWidthAlongALine) {
         }
 }
 
+/// Many narrow tiles along a line, which kernels take in groups, and channel tiles of sixteen with a
+/// full and a partial last one.
+TEST(ChannelAxis, ManyTilesAlongALine) {
+  struct Pixels {
+    std::int64_t channels;
+    std::int64_t tile;
+  };
+  const Operation& operation = operation_under_test();
+  for (const DTypePair dtypes : operation.dtypes)
+    for (const auto [channels, tile] : {Pixels{4, 4}, Pixels{3, 3}, Pixels{65, 65}, Pixels{80, 80},
+                                        Pixels{64, 16}, Pixels{35, 16}, Pixels{63, 16}})
+      for (const std::int64_t width : {1, 2, 4})
+        for (const std::int64_t tiles : {4, 7, 9, 18})
+          for (const std::int64_t height : {1, 3}) {
+            const Shape shape{height + 2, tiles * width, channels};
+            const MlaTiled tiled{{-1, 0, 1, 2}, {1, height, width, tile}};
+            run_layouts(operation, shape, dtypes, tiled, static_cast<std::uint64_t>(tiles));
+            if (HasFatalFailure())
+              return;
+          }
+}
+
 /// Wide pixels around vector lengths.
 TEST(ChannelAxis, WidePixelsOfEveryLength) {
   const Operation& operation = operation_under_test();

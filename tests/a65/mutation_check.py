@@ -40,6 +40,7 @@ LOAD_F32 = "    return core::bf16_from_f32_bits(load_word<std::uint32_t>(from));
 BITS_F32 = "    auto bits = load_word<std::uint32_t>(from);\n"
 PADDING = "  std::memset(pixel + stored + channels, 0, padding);\n"
 EDGES = "Generated.*:Strided.*"
+MANY_TILES = "ChannelAxis.ManyTiles*"
 
 PORTABLE = (
     # The value is the same: only the guard page behind the input sees the access.
@@ -143,6 +144,22 @@ AVX512VBMI = (
     Mutant("writes a gap", "simd/spread_avx512vbmi.h",
            "    return Isa::first_bits(2 * channels) & kEverySecond;\n",
            "    return Isa::first_bits(2 * channels - 1);\n", VBMI, "detesscast", EDGES, "avx512vbmi"),
+    Mutant("tiles left behind fours", "simd/bytes_avx512vbmi.h", "    rest.boxes = panel.boxes % kFour;\n",
+           "    rest.boxes = (panel.boxes - 1) % kFour;\n", VBMI, "tess", MANY_TILES, "avx512vbmi"),
+    Mutant("rows of four tiles", "simd/bytes_avx512vbmi.h", "Isa::load_512(src + 3 * box));\n",
+           "Isa::load_512(src + 2 * box));\n", VBMI, "detess", MANY_TILES, "avx512vbmi"),
+    Mutant("sixteen pixels of few channels", "simd/bytes_avx512vbmi.h", "static_cast<std::uint8_t>(i / channels % 4 * 16 + i % channels);",
+           "static_cast<std::uint8_t>(i / channels % 4 * 16);", VBMI, "detess", "ChannelAxis.OneToFive*", "avx512vbmi"),
+    Mutant("last tiles of one pixel", "simd/read_wide_avx512vbmi.h", "      box_src += step * panel.box_tile_bytes;\n      box_dst += step * panel.box_linear_bytes;\n    }\n  }\n\n  template <class To, bool kStream, Rest kRest>\n",
+           "      box_src += panel.box_tile_bytes;\n      box_dst += step * panel.box_linear_bytes;\n    }\n  }\n\n  template <class To, bool kStream, Rest kRest>\n",
+           VBMI, "detesscast", MANY_TILES, "avx512vbmi"),
+    Mutant("two tiles of 80 channels", "simd/read_wide_avx512vbmi.h", "    const std::int64_t apart = across ? panel.box_tile_bytes : 160;",
+           "    const std::int64_t apart = across ? 160 : 160;", VBMI, "detess", MANY_TILES, "avx512vbmi"),
+    Mutant("last run of less than sixteen channels", "simd/read_wide_avx512vbmi.h", "    const std::int64_t other = rest > 16 ? panel.run_tile_bytes : 0;",
+           "    const std::int64_t other = 0;", VBMI, "detess", MANY_TILES, "avx512vbmi"),
+    Mutant("writes behind the last run", "simd/read_wide_avx512vbmi.h", "            _mm512_mask_storeu_epi8(to + next, rest_bytes, place(second, pixels, others));\n",
+           "            _mm512_mask_storeu_epi8(to + next, rest_bytes << 2 | 3, place(second, pixels, others));\n",
+           VBMI, "detess", MANY_TILES, "avx512vbmi"),
 )
 
 

@@ -90,6 +90,28 @@ struct Avx512VbmiBytes : Avx512VbmiCopies {
     return indices;
   }();
 
+  /// Places of the channels of the k-th four of sixteen padded pixels, of up to four channels.
+  static constexpr auto kSixteenIndex = [] {
+    std::array<std::array<Bytes, 4>, 5> indices{};
+    for (std::size_t channels = 1; channels < indices.size(); ++channels)
+      for (std::size_t i = 0; i < 16 * channels; ++i)
+        indices[channels][i / (4 * channels)].at[i] =
+            static_cast<std::uint8_t>(i / channels % 4 * 16 + i % channels);
+    return indices;
+  }();
+
+  /// Sixteen padded pixels of up to four channels, packed in front.
+  static __m512i pack_sixteen(const std::byte* src, std::size_t channels) noexcept {
+    const auto& index = kSixteenIndex[channels];
+    const std::uint64_t four = first_bits(static_cast<std::int64_t>(4 * channels));
+    __m512i packed = _mm512_permutexvar_epi8(index[0].load(), Isa::load_512(src));
+#pragma GCC unroll 3
+    for (std::size_t k = 1; k < 4; ++k)
+      packed = _mm512_mask_permutexvar_epi8(packed, four << (4 * channels * k), index[k].load(),
+                                            Isa::load_512(src + 64 * k));
+    return packed;
+  }
+
   /// The first values of a vector; see Isa::store_within(). Gaps are kept.
   template <std::int64_t kStep>
   static void put_values(std::byte* dst, std::int64_t values, std::int64_t room,
@@ -109,6 +131,7 @@ struct Avx512VbmiBytes : Avx512VbmiCopies {
     const std::int64_t segment_bytes = row.pixels * channels * kStep;
     const bool contiguous = panel.boxes == 1 && panel.segment_linear_bytes == segment_bytes;
     const bool one_step = row.pixels == 4;
+    const bool sixteen = kStep == 1 && channels <= 4;
     const std::byte* box_src = row.src;
     std::byte* box_dst = row.dst;
     for (std::int64_t boxes = panel.boxes; boxes != 0; --boxes) {
@@ -125,6 +148,13 @@ struct Avx512VbmiBytes : Avx512VbmiCopies {
                             _mm512_permutexvar_epi8(index, Isa::load_512(src)));
           left = 0;
         }
+        if (sixteen)
+          for (; left >= 16; left -= 16) {
+            put_values<kStep>(dst, 16 * channels, room, pack_sixteen(src, slot));
+            src += 256;
+            dst += 4 * four_bytes;
+            room -= 4 * four_bytes;
+          }
         for (; left >= 4; left -= 4) {
           put_values<kStep>(dst, 4 * channels, room,
                             _mm512_permutexvar_epi8(index, Isa::load_512(src)));
@@ -141,6 +171,87 @@ struct Avx512VbmiBytes : Avx512VbmiCopies {
       }
       box_src += panel.box_tile_bytes;
       box_dst += panel.box_linear_bytes;
+    }
+  }
+
+  // Tiles of four pixels of four channels, four at a time: on the linear side their rows are one vector.
+
+  static constexpr std::int64_t kFour = 4;
+  static constexpr std::int64_t kFourBytes = 16; ///< of a row of such a tile, packed
+
+  static bool has_four_boxes(const TilePanel& panel) noexcept {
+    return panel.row.pixels == 4 && panel.row.channels == 4 && panel.boxes >= kFour &&
+           panel.box_linear_bytes == kFourBytes;
+  }
+
+  /// The boxes that are left behind whole fours.
+  static TilePanel behind_fours(const TilePanel& panel, bool to_tile) noexcept {
+    TilePanel rest = panel;
+    rest.boxes = panel.boxes % kFour;
+    const std::int64_t done = panel.boxes - rest.boxes;
+    const std::int64_t linear = done * panel.box_linear_bytes;
+    const std::int64_t tiled = done * panel.box_tile_bytes;
+    rest.row.src += to_tile ? linear : tiled;
+    rest.row.dst += to_tile ? tiled : linear;
+    return rest;
+  }
+
+  static void write_four_boxes(const TilePanel& panel) noexcept {
+    const __m512i fill = _mm512_set1_epi8(static_cast<char>(panel.row.fill));
+    const std::uint64_t keep = 0x000f000f000f000fU;
+    const __m512i first = padded_index<1>(kFour);
+    const __m512i step = _mm512_set1_epi8(kFourBytes);
+    const __m512i second = _mm512_add_epi8(first, step);
+    const __m512i third = _mm512_add_epi8(second, step);
+    const __m512i fourth = _mm512_add_epi8(third, step);
+    const std::int64_t box = panel.box_tile_bytes;
+    const auto put = [fill, keep](std::byte* dst, __m512i index, __m512i pixels)
+                         __attribute__((always_inline)) {
+                           _mm512_storeu_si512(
+                               dst, _mm512_mask_permutexvar_epi8(fill, keep, index, pixels));
+                         };
+    const std::byte* box_src = panel.row.src;
+    std::byte* box_dst = panel.row.dst;
+    for (std::int64_t boxes = panel.boxes; boxes >= kFour; boxes -= kFour) {
+      const std::byte* src = box_src;
+      std::byte* dst = box_dst;
+      for (std::int64_t segments = panel.segments; segments != 0; --segments) {
+        const __m512i pixels = Isa::load_512(src);
+        put(dst, first, pixels);
+        put(dst + box, second, pixels);
+        put(dst + 2 * box, third, pixels);
+        put(dst + 3 * box, fourth, pixels);
+        src += panel.segment_linear_bytes;
+        dst += panel.segment_tile_bytes;
+      }
+      box_src += kFour * kFourBytes;
+      box_dst += kFour * box;
+    }
+  }
+
+  static void read_four_boxes(const TilePanel& panel) noexcept {
+    // A lane a tile.
+    const __m512i index = _mm512_broadcast_i32x4(_mm512_castsi512_si128(kPackedIndex<1>[4].load()));
+    const std::int64_t box = panel.box_tile_bytes;
+    const std::byte* box_src = panel.row.src;
+    std::byte* box_dst = panel.row.dst;
+    for (std::int64_t boxes = panel.boxes; boxes >= kFour; boxes -= kFour) {
+      const std::byte* src = box_src;
+      std::byte* dst = box_dst;
+      for (std::int64_t segments = panel.segments; segments != 0; --segments) {
+        __m512i rows = _mm512_permutexvar_epi8(index, Isa::load_512(src));
+        rows = _mm512_mask_permutexvar_epi8(rows, 0x00000000ffff0000U, index,
+                                            Isa::load_512(src + box));
+        rows = _mm512_mask_permutexvar_epi8(rows, 0x0000ffff00000000U, index,
+                                            Isa::load_512(src + 2 * box));
+        rows = _mm512_mask_permutexvar_epi8(rows, 0xffff000000000000U, index,
+                                            Isa::load_512(src + 3 * box));
+        _mm512_storeu_si512(dst, rows);
+        src += panel.segment_tile_bytes;
+        dst += panel.segment_linear_bytes;
+      }
+      box_src += kFour * box;
+      box_dst += kFour * kFourBytes;
     }
   }
 
@@ -169,7 +280,10 @@ struct Avx512VbmiBytes : Avx512VbmiCopies {
     if (is_padded(panel)) {
       if (panel.stream && places_of(panel) % Isa::kStreamAlignment == 0)
         write_padded<true>(panel);
-      else
+      else if (has_four_boxes(panel)) {
+        write_four_boxes(panel);
+        write_padded<false>(behind_fours(panel, true));
+      } else
         write_padded<false>(panel);
     } else if (panel.stream) {
       write_each_box(panel, avx2_rows().i8_i8_tiled);
@@ -179,7 +293,10 @@ struct Avx512VbmiBytes : Avx512VbmiCopies {
   }
 
   static void read(const TilePanel& panel) noexcept {
-    if (is_padded(panel))
+    if (is_padded(panel) && has_four_boxes(panel)) {
+      read_four_boxes(panel);
+      read_padded(behind_fours(panel, false));
+    } else if (is_padded(panel))
       read_padded(panel);
     else if (panel.stream)
       read_each_box(panel, avx2_reader_rows().i8_i8_untiled);

@@ -278,6 +278,8 @@ struct Avx512VbmiReaders : Avx512VbmiWideReaders {
     if (row.stored_channels == 16) {
       if (packed && row.channels < 16)
         kPadded<To>[static_cast<std::size_t>(row.channels)](panel);
+      else if (!panel.stream && is_of_sixteens(panel))
+        read_sixteens<To>(panel);
       else
         PanelRows<Isa>::read_of_16<To>(panel);
     } else if (packed && row.channels <= kCompactChannels && row.stored_channels == row.channels) {

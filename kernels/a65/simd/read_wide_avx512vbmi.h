@@ -4,6 +4,7 @@
 // instruction set only.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -127,6 +128,24 @@ struct Avx512VbmiWideReaders {
     return channels < 32 ? Rest::TwoGroups16 : Rest::Group32;
   }
 
+  static constexpr std::int64_t kAhead = 1024;
+
+  /// Distance at which linear memory is asked for: in the next tile, if this one's rows are still in the
+  /// cache then. Float32 is faster without that.
+  template <class To> static std::int64_t linear_ahead(const TilePanel& panel) noexcept {
+    constexpr std::int64_t kMostCached = 16384;
+    const bool next_tile = To::kBytes == 2 && panel.boxes > 1 && panel.segments > 1 &&
+                           panel.segments * panel.box_linear_bytes <= kMostCached;
+    return next_tile ? panel.box_linear_bytes : kAhead;
+  }
+
+  /// Tiles one pixel wide that are read together: their pixels follow each other in linear memory.
+  static constexpr std::int64_t kAcross = 8;
+  static bool walks_across(const TilePanel& panel, std::int64_t pixel_bytes) noexcept {
+    return panel.segments == 1 && panel.boxes > 1 && panel.box_linear_bytes == pixel_bytes &&
+           panel.row.pixels > 1 && panel.row.pixel_stride_bytes != pixel_bytes && panel.runs == 1;
+  }
+
   /// Byte places of the channels from 64 on of one BFloat16 pixel of 80 channels and of the first 16 of
   /// the next, as 16 bytes of high ones, low ones of the next, low ones and high ones of the next.
   static constexpr Bytes kBetweenIndex = [] {
@@ -140,28 +159,102 @@ struct Avx512VbmiWideReaders {
 
   /// Two pixels of 80 BFloat16 channels: five cache lines.
   [[gnu::always_inline]] static inline void
-  read_two_eighties(const std::byte* src, std::byte* dst, __m512i first, __m512i between) noexcept {
-    const auto put = [dst, first](std::int64_t at, const std::byte* from) {
+  read_two_eighties(const std::byte* src, const std::byte* second, std::byte* dst, __m512i first,
+                    __m512i between, std::int64_t ahead) noexcept {
+    const auto put = [dst, first, ahead](std::int64_t at, const std::byte* from) {
+      __builtin_prefetch(dst + at + ahead, 1);
       Isa::put_512<false>(dst + at, _mm512_permutexvar_epi8(first, load_32(from, 80)));
     };
-    const __m512i ends = _mm512_inserti64x4(_mm512_castsi256_si512(load_256(src + 144)),
-                                            _mm512_castsi512_si256(load_16(src + 64, 176)), 1);
+    // High bytes of the one's last 16 channels and low bytes of the other's first, then the others.
+    const __m256i high_low = _mm256_inserti128_si256(
+        _mm256_castsi128_si256(Isa::load_128(src + 144)), Isa::load_128(second), 1);
+    const __m256i low_high = _mm256_inserti128_si256(
+        _mm256_castsi128_si256(Isa::load_128(src + 64)), Isa::load_128(second + 80), 1);
+    const __m512i ends = _mm512_inserti64x4(_mm512_castsi256_si512(high_low), low_high, 1);
     put(0, src);
     put(64, src + 32);
+    __builtin_prefetch(dst + 128 + ahead, 1);
     Isa::put_512<false>(dst + 128, _mm512_permutexvar_epi8(between, ends));
-    put(192, src + 176);
-    put(256, src + 208);
+    put(192, second + 16);
+    put(256, second + 48);
   }
 
   static bool is_of_eighties(const TilePanel& panel) noexcept {
     const TileRow& row = panel.row;
-    return row.channels == 80 && row.stored_channels == 80 && panel.runs == 1 &&
-           row.pixel_stride_bytes == 160 && row.pixels % 2 == 0;
+    if (row.channels != 80 || row.stored_channels != 80 || panel.runs != 1)
+      return false;
+    return walks_across(panel, 160) ? panel.boxes % 2 == 0
+                                    : row.pixel_stride_bytes == 160 && row.pixels % 2 == 0;
   }
 
   static void read_eighties(const TilePanel& panel) noexcept {
     const __m512i first = kWideIndex<BF16, 0>.load();
     const __m512i between = kBetweenIndex.load();
+    // Of tiles one pixel wide two are read together, pixel by pixel along H.
+    const bool across = walks_across(panel, 160);
+    const std::int64_t apart = across ? panel.box_tile_bytes : 160; // of the two pixels
+    const std::int64_t step = across ? 2 : 1;                       // boxes
+    const std::int64_t steps = across ? 1 : panel.row.pixels / 2;
+    const std::int64_t segments = across ? panel.row.pixels : panel.segments;
+    const std::int64_t segment_src_bytes = across ? 160 : panel.segment_tile_bytes;
+    const std::int64_t segment_dst_bytes =
+        across ? panel.row.pixel_stride_bytes : panel.segment_linear_bytes;
+    const std::int64_t ahead = across ? 320 : linear_ahead<BF16>(panel);
+    const std::byte* box_src = panel.row.src;
+    std::byte* box_dst = panel.row.dst;
+    for (std::int64_t boxes = panel.boxes; boxes != 0; boxes -= step) {
+      const std::byte* segment_src = box_src;
+      std::byte* segment_dst = box_dst;
+      for (std::int64_t left = segments; left != 0; --left) {
+        const std::byte* src = segment_src;
+        std::byte* dst = segment_dst;
+        for (std::int64_t pairs = steps; pairs != 0; --pairs) {
+          read_two_eighties(src, src + apart, dst, first, between, ahead);
+          src += 320;
+          dst += 320;
+        }
+        segment_src += segment_src_bytes;
+        segment_dst += segment_dst_bytes;
+      }
+      box_src += step * panel.box_tile_bytes;
+      box_dst += step * panel.box_linear_bytes;
+    }
+  }
+
+  /// Bytes of sixteen values of a vector that holds two pixels of sixteen channels, of the first one;
+  /// BFloat16 values twice.
+  template <class To>
+  static constexpr Bytes kSixteenIndex = [] {
+    Bytes index{};
+    for (std::int64_t i = 0; i < 64; ++i)
+      index.at[i] = static_cast<std::uint8_t>(value_of<To>(i) % 16 + i % 2 * 16);
+    return index;
+  }();
+
+  /// Runs of sixteen channels, a cache line of two pixels at a time; the last run may have fewer.
+  static bool is_of_sixteens(const TilePanel& panel) noexcept {
+    const TileRow& row = panel.row;
+    return row.channels == 16 && row.stored_channels == 16 && panel.runs > 1 && row.pixels % 2 == 0;
+  }
+
+  template <class To> static void read_sixteens(const TilePanel& panel) noexcept {
+    constexpr std::int64_t kRuns = To::kBytes == 4 ? 1 : 2; // a step
+    constexpr std::int64_t kStepValues = 16 * kRuns;
+    const __m512i first = kSixteenIndex<To>.load();
+    const __m512i second = _mm512_add_epi8(first, _mm512_set1_epi8(32));
+    const std::int64_t values = 16 * (panel.runs - 1) + panel.last_channels;
+    const std::int64_t rest = values % kStepValues;
+    const std::uint64_t rest_bytes = first_bits(rest * To::kBytes);
+    const std::int64_t other = rest > 16 ? panel.run_tile_bytes : 0; // of the last step
+    const std::int64_t run = panel.run_tile_bytes;
+    const std::int64_t next = panel.row.pixel_stride_bytes;
+    const std::int64_t ahead = linear_ahead<To>(panel);
+    const auto place =
+        [](__m512i index, __m512i pixels, __m512i others) __attribute__((always_inline)) {
+      const __m512i placed = _mm512_maskz_permutexvar_epi8(kStoredBytes<To>, index, pixels);
+      return kRuns == 1 ? placed
+                        : _mm512_mask_permutexvar_epi8(placed, 0xffffffff00000000U, index, others);
+    };
     const std::byte* box_src = panel.row.src;
     std::byte* box_dst = panel.row.dst;
     for (std::int64_t boxes = panel.boxes; boxes != 0; --boxes) {
@@ -171,9 +264,26 @@ struct Avx512VbmiWideReaders {
         const std::byte* src = segment_src;
         std::byte* dst = segment_dst;
         for (std::int64_t left = panel.row.pixels; left != 0; left -= 2) {
-          read_two_eighties(src, dst, first, between);
-          src += 320;
-          dst += 320;
+          const std::byte* from = src;
+          std::byte* to = dst;
+          for (std::int64_t steps = values / kStepValues; steps != 0; --steps) {
+            const __m512i pixels = Isa::load_512(from);
+            const __m512i others = kRuns == 2 ? Isa::load_512(from + run) : pixels;
+            __builtin_prefetch(to + ahead, 1);
+            __builtin_prefetch(to + next + ahead, 1);
+            _mm512_storeu_si512(to, place(first, pixels, others));
+            _mm512_storeu_si512(to + next, place(second, pixels, others));
+            from += kRuns * run;
+            to += 64;
+          }
+          if (rest != 0) {
+            const __m512i pixels = Isa::load_512(from);
+            const __m512i others = Isa::load_512(from + other);
+            _mm512_mask_storeu_epi8(to, rest_bytes, place(first, pixels, others));
+            _mm512_mask_storeu_epi8(to + next, rest_bytes, place(second, pixels, others));
+          }
+          src += 64;
+          dst += 2 * next;
         }
         segment_src += panel.segment_tile_bytes;
         segment_dst += panel.segment_linear_bytes;
@@ -185,17 +295,18 @@ struct Avx512VbmiWideReaders {
 
   /// kGroups: whole groups of 32 channels; 0 for any number.
   template <class To, bool kStream, Rest kRest, std::int64_t kGroups>
-  [[gnu::always_inline]] static inline void read_pixel(const std::byte* src, std::byte* dst,
-                                                       std::int64_t channels, std::int64_t stored,
-                                                       const WideIndices& indices) noexcept {
-    constexpr std::int64_t kAhead = 1024;
+  [[gnu::always_inline]] static inline void
+  read_pixel(const std::byte* src, std::byte* dst, std::int64_t channels, std::int64_t stored,
+             const WideIndices& indices, std::int64_t ahead) noexcept {
     const std::byte* from = src;
     std::byte* to = dst;
     for (std::int64_t left = kGroups != 0 ? kGroups : channels / 32; left != 0; --left) {
       if constexpr (kStream)
         __builtin_prefetch(from + kAhead);
-      else if constexpr (To::kBytes == 2) // two stores of Float32 a load are slower with it
-        __builtin_prefetch(to + kAhead, 1);
+      else
+        __builtin_prefetch(to + ahead, 1);
+      if constexpr (!kStream && To::kBytes == 4)
+        __builtin_prefetch(to + ahead + 64, 1);
       put_32<To, kStream>(to, indices, load_32(from, stored));
       from += 32;
       to += 32 * To::kBytes;
@@ -220,40 +331,53 @@ struct Avx512VbmiWideReaders {
     const TileRow row = panel.row;
     const std::int64_t channels = row.channels;
     const std::int64_t stored = row.stored_channels;
+    const bool across = walks_across(panel, channels * To::kBytes);
     const WideIndices indices{kWideIndex<To, 0>.load(), kWideIndex<To, 16>.load(),
                               kHalfIndex<To>.load()};
     const std::int64_t more_runs = panel.runs - 1;
     const std::int64_t run_tile_bytes = panel.run_tile_bytes;
-    const bool columns = walks_columns(row.pixels, panel.segments);
+    const bool columns = across || walks_columns(row.pixels, panel.segments);
     const std::int64_t all_pixels = columns ? panel.segments : row.pixels;
-    const std::int64_t pixel_src = columns ? panel.segment_tile_bytes : 2 * stored;
-    const std::int64_t pixel_dst = columns ? panel.segment_linear_bytes : row.pixel_stride_bytes;
+    const std::int64_t pixel_src = across    ? panel.box_tile_bytes
+                                   : columns ? panel.segment_tile_bytes
+                                             : 2 * stored;
+    const std::int64_t pixel_dst = across    ? panel.box_linear_bytes
+                                   : columns ? panel.segment_linear_bytes
+                                             : row.pixel_stride_bytes;
     const std::int64_t outer_src = columns ? 2 * stored : panel.segment_tile_bytes;
     const std::int64_t outer_dst = columns ? row.pixel_stride_bytes : panel.segment_linear_bytes;
+    const std::int64_t ahead = across ? outer_dst : linear_ahead<To>(panel);
     const std::byte* box_src = row.src;
     std::byte* box_dst = row.dst;
-    for (std::int64_t boxes = panel.boxes; boxes != 0; --boxes) {
+    std::int64_t step = 1; // boxes
+    for (std::int64_t boxes = panel.boxes; boxes != 0; boxes -= step) {
+      step = across ? std::min(kAcross, boxes) : 1;
       const std::byte* segment_src = box_src;
       std::byte* segment_dst = box_dst;
       for (std::int64_t outer = columns ? row.pixels : panel.segments; outer != 0; --outer) {
         const std::byte* src = segment_src;
         std::byte* dst = segment_dst;
         // A loop over a single run would take as long as the work on a pixel.
-        for (std::int64_t pixels = all_pixels; pixels != 0; --pixels) {
-          read_pixel<To, kStream, kRest, kGroups>(src, dst, channels, stored, indices);
-          if (more_runs != 0)
+        for (std::int64_t pixels = across ? step : all_pixels; pixels != 0; --pixels) {
+          read_pixel<To, kStream, kRest, kGroups>(src, dst, channels, stored, indices, ahead);
+          if (more_runs != 0) {
+            if constexpr (To::kBytes == 2 && !kStream) {
+              __builtin_prefetch(dst + ahead, 1);
+              __builtin_prefetch(dst + ahead + 64, 1);
+            }
             for (std::int64_t run = 1; run <= more_runs; ++run)
               read_pixel<To, kStream, kRest, kGroups>(src + run * run_tile_bytes,
                                                       dst + run * channels * To::kBytes, channels,
-                                                      stored, indices);
+                                                      stored, indices, ahead);
+          }
           src += pixel_src;
           dst += pixel_dst;
         }
         segment_src += outer_src;
         segment_dst += outer_dst;
       }
-      box_src += panel.box_tile_bytes;
-      box_dst += panel.box_linear_bytes;
+      box_src += step * panel.box_tile_bytes;
+      box_dst += step * panel.box_linear_bytes;
     }
   }
 
