@@ -92,6 +92,10 @@ def run_one(tool, name, text, options, folder):
     # Each pipeline has op elements between its source and its sink.
     if not 0 < parts["working"] <= total["p50"]:
         return f"{parts['working']} ns of work in {total['p50']} ns from source to sink"
+    # Whatever it waits for, a thread hands a frame over and pushes it.
+    idle = [element["name"] for element in report["elements"] if element["jobs"] and element["thread"]["min"] == 0]
+    if idle:
+        return f"frames of {idle} for which no thread worked"
     return {"name": name, "p50": total["p50"], "p95": total["p95"], "max": total["max"], "slowest": slowest[1],
             "slowest_p50": slowest[0], **parts}
 

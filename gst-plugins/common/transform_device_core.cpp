@@ -226,10 +226,13 @@ GstFlowReturn TransformCore::submit(std::size_t slot, const FdRange& source,
     }
     // Full of the jobs of this set, for which nobody waits yet, or of others.
     const std::uint64_t refused = now_ns();
-    if (flight.settled == slot)
-      flights_.wait_for_change(kRetry);
-    else if (const GstFlowReturn flow = settle(flight); flow != GST_FLOW_OK)
-      return flow;
+    if (flight.settled != slot) {
+      // Its own jobs say where this time was.
+      if (const GstFlowReturn flow = settle(flight); flow != GST_FLOW_OK)
+        return flow;
+      continue;
+    }
+    flights_.wait_for_change(kRetry);
     flight.held_ns += now_ns() - refused;
   }
 }

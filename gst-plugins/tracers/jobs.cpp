@@ -58,6 +58,13 @@ JobParts parts_of(std::span<const Job> jobs) noexcept {
   return parts;
 }
 
+std::uint64_t last_submission(std::span<const Job> jobs) noexcept {
+  std::uint64_t last_ns = 0;
+  for (const Job& job : jobs)
+    last_ns = std::max(last_ns, job.submitted_ns);
+  return last_ns;
+}
+
 std::uint64_t time_without_jobs(std::span<const Job> jobs, std::uint64_t begin_ns,
                                 std::uint64_t end_ns) noexcept {
   Moments moments = moments_of(jobs);

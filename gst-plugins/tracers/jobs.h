@@ -33,6 +33,9 @@ inline constexpr std::size_t kMostJobs = 16; ///< of a buffer
 
 [[nodiscard]] JobParts parts_of(std::span<const Job> jobs) noexcept;
 
+/// When the last one was handed over.
+[[nodiscard]] std::uint64_t last_submission(std::span<const Job> jobs) noexcept;
+
 /// How much of the time from `begin_ns` to `end_ns` no job was on its way.
 [[nodiscard]] std::uint64_t time_without_jobs(std::span<const Job> jobs, std::uint64_t begin_ns,
                                               std::uint64_t end_ns) noexcept;

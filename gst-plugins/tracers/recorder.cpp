@@ -116,6 +116,9 @@ FrameTag Recorder::account(CallStack& stack, std::uint64_t now_ns, Pad& source, 
   // The thread that brought the frame works from its entering on; while a job is on its way, or may not be, it waits.
   if (!jobs.empty()) {
     in_jobs = parts_of(jobs).sum();
+    // A call that is not over was not before it had handed the last job over.
+    if (known == 0)
+      known = since(match.entry.entered_ns, last_submission(jobs));
     known = in_jobs + thread_time(jobs, match.entry.entered_ns, match.entry.entered_ns + known);
   }
   known = std::min(residence, known);

@@ -109,6 +109,21 @@ TEST(LatencyJobs, AThreadThatMayNotSubmitYetWaits) {
   }
 }
 
+TEST(LatencyJobs, ACallThatIsNotOverLastedUntilItHandedTheLastJobOver) {
+  // Another thread pushes the frame before the one that brought it has come back.
+  Line line;
+  const FrameTag tag = line.push(1000, line.src, line.in, plain());
+  CallStack pushes;
+  pushes.thread = 2;
+  pushes.jobs.add(kOutput, "model:", {1030, 1040, 1050, 1060, 10});
+  pushes.jobs.add(kOutput, "model:", {1070, 1075, 1090, 1095, 0});
+  line.recorder.leave(pushes, 1100, line.out, tagged(tag, kNoTimestamp, kOutput));
+  const ElementReport cast = line.cast();
+  EXPECT_EQ(cast.thread->max, 30U)
+      << "30 before the first job, of which it was held for 10, and 10 between";
+  EXPECT_EQ(cast.waiting->max, 100U - 30 - 30 - 25);
+}
+
 TEST(LatencyJobs, AThreadThatWaitsForItsJobDoesNotWaitTwice) {
   Line line;
   const FrameTag tag = line.push(1000, line.src, line.in, plain());
