@@ -215,7 +215,7 @@ void DemuxCore::update_own_pads(const Negotiated& now, const std::vector<bool>& 
       continue;
     const auto route = add_own_pad(tensor);
     announce(*route, now, true);
-    gst_element_add_pad(element_, GST_PAD_CAST(gst_object_ref(route->pad.get())));
+    gst_element_add_pad(element_, route->pad.get()); // has a reference of its own
   }
   if (!std::exchange(told_no_more_pads_, true))
     gst_element_no_more_pads(element_);
@@ -382,7 +382,7 @@ GstPad* DemuxCore::add_requested(GstPadTemplate* pad_template, const gchar* name
   }
   GstPad* const pad = route->pad.get();
   gst_pad_set_active(pad, TRUE);
-  gst_element_add_pad(element_, GST_PAD_CAST(gst_object_ref(pad)));
+  gst_element_add_pad(element_, pad);
   if (now != nullptr) {
     const auto chosen = choose(now->set, pad);
     if (const auto* reason = std::get_if<std::string>(&chosen)) {

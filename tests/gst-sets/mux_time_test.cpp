@@ -179,7 +179,7 @@ TEST(MuxTime, BuffersOutsideTheirSegmentAreDropped) {
 /// A live pad that does not deliver in time costs its sets, and does not stop the others; what comes too late is dropped.
 TEST(MuxTime, LivePadsAreWaitedForAsLongAsTheLatencySays) {
   Mux mux(2, true, {{"latency", "50000000"}});
-  const GstPtr<GstObject> clock(GST_OBJECT_CAST(gst_object_ref_sink(gst_test_clock_new())));
+  const GstPtr<GstObject> clock(GST_OBJECT_CAST(gst_test_clock_new()));
   auto* test_clock = GST_TEST_CLOCK(clock.get());
   gst_element_set_clock(mux.element(), GST_CLOCK_CAST(clock.get()));
   gst_element_set_base_time(mux.element(), 0);

@@ -200,6 +200,9 @@ TEST(Lifecycle, TwoHundredStateCycles) {
     ASSERT_EQ(errors_of_elements(pipeline.get()), std::vector<std::string>{}) << "cycle " << cycle;
   }
   gst_element_set_state(pipeline.get(), GST_STATE_NULL);
+  // Messages that stay on the bus keep the pipeline, which keeps the bus.
+  const GstPtr<GstBus> bus(gst_element_get_bus(pipeline.get()));
+  gst_bus_set_flushing(bus.get(), TRUE);
 }
 
 /// A downstream whose pool holds two buffers, and which gives none of them back.
