@@ -94,6 +94,7 @@ struct Avx512VbmiCopies {
     std::int64_t boxes;
     std::int64_t box_src_bytes;
     std::int64_t box_dst_bytes;
+    std::int64_t ahead; ///< where memory of dst is asked for; 0: nowhere
   };
 
   /// kPadded: `bytes` is rounded up to 16 with fill.
@@ -103,7 +104,13 @@ struct Avx512VbmiCopies {
     const std::int64_t bytes = kPadded ? all.bytes / 16 * 16 : all.bytes;
     const auto mask = static_cast<__mmask16>(first_bits(all.bytes - bytes));
     const __m128i fill = _mm_set1_epi8(static_cast<char>(all.fill));
+    const std::int64_t ahead = all.ahead;
     const auto copy_one = [=](std::byte* dst, const std::byte* src) {
+      if constexpr (kLines == Lines::One) {
+        __builtin_prefetch(dst + ahead, 1);
+        if constexpr (kRest != Rest::None)
+          __builtin_prefetch(dst + ahead + 64, 1);
+      }
       copy<kLines, kRest>(dst, src, bytes);
       if constexpr (kPadded) {
         auto* const to = static_cast<__m128i*>(static_cast<void*>(dst + bytes));
@@ -189,8 +196,12 @@ struct Avx512VbmiCopies {
 
   /// Four lines of four blocks of 16 bytes become four lines of the first, second and so on of each.
   [[gnu::always_inline]] static inline void transpose_4(const std::byte* src, std::int64_t src_step,
-                                                        std::byte* dst,
-                                                        std::int64_t dst_step) noexcept {
+                                                        std::byte* dst, std::int64_t dst_step,
+                                                        std::int64_t ahead) noexcept {
+    __builtin_prefetch(dst + ahead, 1);
+    __builtin_prefetch(dst + dst_step + ahead, 1);
+    __builtin_prefetch(dst + 2 * dst_step + ahead, 1);
+    __builtin_prefetch(dst + 3 * dst_step + ahead, 1);
     const __m512i a = Isa::load_512(src);
     const __m512i b = Isa::load_512(src + src_step);
     const __m512i c = Isa::load_512(src + 2 * src_step);
@@ -213,6 +224,7 @@ struct Avx512VbmiCopies {
     std::int64_t dst_pixel;
     std::int64_t src_group;
     std::int64_t dst_group;
+    std::int64_t ahead; ///< where memory of dst is asked for; 0: nowhere
   };
 
   template <bool kWrite>
@@ -226,7 +238,7 @@ struct Avx512VbmiCopies {
       std::byte* to = dst;
       std::int64_t group = 0;
       for (; group + 4 <= all.groups; group += 4) {
-        transpose_4(from, src_step, to, dst_step);
+        transpose_4(from, src_step, to, dst_step, all.ahead);
         from += 4 * all.src_group;
         to += 4 * all.dst_group;
       }
@@ -248,8 +260,13 @@ struct Avx512VbmiCopies {
   }
 
   template <bool kWrite> static void copy_all_groups(const Copies& copies) noexcept {
-    const Groups groups{copies.pixels,          copies.runs,          copies.pixel_src_bytes,
-                        copies.pixel_dst_bytes, copies.run_src_bytes, copies.run_dst_bytes};
+    const Groups groups{copies.pixels,
+                        copies.runs,
+                        copies.pixel_src_bytes,
+                        copies.pixel_dst_bytes,
+                        copies.run_src_bytes,
+                        copies.run_dst_bytes,
+                        copies.ahead};
     const std::byte* box_src = copies.src;
     std::byte* box_dst = copies.dst;
     for (std::int64_t boxes = copies.boxes; boxes != 0; --boxes) {
@@ -283,7 +300,8 @@ struct Avx512VbmiCopies {
                   row.fill,
                   panel.boxes,
                   panel.box_linear_bytes,
-                  panel.box_tile_bytes};
+                  panel.box_tile_bytes,
+                  panel.boxes > 1 && panel.segments > 1 ? Isa::kAhead : 0};
     if (is_whole_of_16(panel)) {
       copy_all_groups<true>(copies);
     } else if (row.stored_channels == row.channels) {
@@ -313,7 +331,8 @@ struct Avx512VbmiCopies {
                   0,
                   panel.boxes,
                   panel.box_tile_bytes,
-                  panel.box_linear_bytes};
+                  panel.box_linear_bytes,
+                  panel.boxes > 1 && panel.segments > 1 ? Isa::linear_ahead(panel) : 0};
     if (is_whole_of_16(panel)) {
       copy_all_groups<false>(copies);
       return;

@@ -149,6 +149,18 @@ template <bool kVbmi> struct Avx512 {
       _mm512_mask_storeu_epi8(to, first_bits(bytes), value);
   }
 
+  /// Distance at which memory is asked for.
+  static constexpr std::int64_t kAhead = 1024;
+
+  /// The same in linear memory: in the next tile, if this one's rows are still in the cache then.
+  static std::int64_t linear_ahead(const TilePanel& panel) noexcept {
+    constexpr std::int64_t kMostCached = 16384;
+    return panel.boxes > 1 && panel.segments > 1 &&
+                   panel.segments * panel.box_linear_bytes <= kMostCached
+               ? panel.box_linear_bytes
+               : kAhead;
+  }
+
   /// Calls `part(panel)` for the runs of equal numbers of channels: all but the last, then that one.
   template <class Part>
   static void for_equal_runs(const TilePanel& panel, std::int64_t run_src_bytes,

@@ -128,15 +128,10 @@ struct Avx512VbmiWideReaders {
     return channels < 32 ? Rest::TwoGroups16 : Rest::Group32;
   }
 
-  static constexpr std::int64_t kAhead = 1024;
-
-  /// Distance at which linear memory is asked for: in the next tile, if this one's rows are still in the
-  /// cache then. Float32 is faster without that.
+  static constexpr std::int64_t kAhead = Isa::kAhead;
+  /// Float32 is faster without the next tile.
   template <class To> static std::int64_t linear_ahead(const TilePanel& panel) noexcept {
-    constexpr std::int64_t kMostCached = 16384;
-    const bool next_tile = To::kBytes == 2 && panel.boxes > 1 && panel.segments > 1 &&
-                           panel.segments * panel.box_linear_bytes <= kMostCached;
-    return next_tile ? panel.box_linear_bytes : kAhead;
+    return To::kBytes == 4 ? kAhead : Isa::linear_ahead(panel);
   }
 
   /// Tiles one pixel wide that are read together: their pixels follow each other in linear memory.
@@ -161,7 +156,7 @@ struct Avx512VbmiWideReaders {
   [[gnu::always_inline]] static inline void
   read_two_eighties(const std::byte* src, const std::byte* second, std::byte* dst, __m512i first,
                     __m512i between, std::int64_t ahead) noexcept {
-    const auto put = [dst, first, ahead](std::int64_t at, const std::byte* from) {
+    const auto put = [first, dst, ahead](std::int64_t at, const std::byte* from) {
       __builtin_prefetch(dst + at + ahead, 1);
       Isa::put_512<false>(dst + at, _mm512_permutexvar_epi8(first, load_32(from, 80)));
     };
@@ -325,56 +320,81 @@ struct Avx512VbmiWideReaders {
                           load_16(src + channels - 16, stored));
   }
 
+  /// The loops of a panel: pixels, inside of what is around them, inside of steps over boxes.
+  struct Walk {
+    std::int64_t pixels;
+    std::int64_t pixel_src;
+    std::int64_t pixel_dst;
+    std::int64_t outer;
+    std::int64_t outer_src;
+    std::int64_t outer_dst;
+    std::int64_t most_boxes; ///< a step; where more than one, they are the pixels
+    std::int64_t ahead;
+  };
+
+  template <class To> static Walk walk_of(const TilePanel& panel) noexcept {
+    const TileRow& row = panel.row;
+    const std::int64_t stored_bytes = 2 * row.stored_channels;
+    if (walks_across(panel, row.channels * To::kBytes))
+      return {kAcross,      panel.box_tile_bytes,   panel.box_linear_bytes, row.pixels,
+              stored_bytes, row.pixel_stride_bytes, kAcross,                row.pixel_stride_bytes};
+    const std::int64_t ahead = linear_ahead<To>(panel);
+    if (walks_columns(row.pixels, panel.segments))
+      return {panel.segments, panel.segment_tile_bytes, panel.segment_linear_bytes,
+              row.pixels,     stored_bytes,             row.pixel_stride_bytes,
+              1,              ahead};
+    return {row.pixels,
+            stored_bytes,
+            row.pixel_stride_bytes,
+            panel.segments,
+            panel.segment_tile_bytes,
+            panel.segment_linear_bytes,
+            1,
+            ahead};
+  }
+
   /// Runs of equal numbers of channels, 16 or more.
   template <class To, bool kStream, Rest kRest, std::int64_t kGroups>
   static void read_wide_runs(const TilePanel& panel) noexcept {
-    const TileRow row = panel.row;
-    const std::int64_t channels = row.channels;
-    const std::int64_t stored = row.stored_channels;
-    const bool across = walks_across(panel, channels * To::kBytes);
+    const std::int64_t channels = panel.row.channels;
+    const std::int64_t stored = panel.row.stored_channels;
     const WideIndices indices{kWideIndex<To, 0>.load(), kWideIndex<To, 16>.load(),
                               kHalfIndex<To>.load()};
     const std::int64_t more_runs = panel.runs - 1;
     const std::int64_t run_tile_bytes = panel.run_tile_bytes;
-    const bool columns = across || walks_columns(row.pixels, panel.segments);
-    const std::int64_t all_pixels = columns ? panel.segments : row.pixels;
-    const std::int64_t pixel_src = across    ? panel.box_tile_bytes
-                                   : columns ? panel.segment_tile_bytes
-                                             : 2 * stored;
-    const std::int64_t pixel_dst = across    ? panel.box_linear_bytes
-                                   : columns ? panel.segment_linear_bytes
-                                             : row.pixel_stride_bytes;
-    const std::int64_t outer_src = columns ? 2 * stored : panel.segment_tile_bytes;
-    const std::int64_t outer_dst = columns ? row.pixel_stride_bytes : panel.segment_linear_bytes;
-    const std::int64_t ahead = across ? outer_dst : linear_ahead<To>(panel);
-    const std::byte* box_src = row.src;
-    std::byte* box_dst = row.dst;
+    const Walk walk = walk_of<To>(panel);
+    const bool across = walk.most_boxes > 1;
+    const auto read_one = [indices, channels, stored, more_runs, run_tile_bytes,
+                           ahead = walk.ahead](const std::byte* src, std::byte* dst)
+                              __attribute__((always_inline)) {
+                                read_pixel<To, kStream, kRest, kGroups>(src, dst, channels, stored,
+                                                                        indices, ahead);
+                                // A loop over a single run would take as long as the work.
+                                if (more_runs == 0)
+                                  return;
+                                for (std::int64_t run = 1; run <= more_runs; ++run)
+                                  read_pixel<To, kStream, kRest, kGroups>(
+                                      src + run * run_tile_bytes,
+                                      dst + run * channels * To::kBytes, channels, stored, indices,
+                                      ahead);
+                              };
+    const std::byte* box_src = panel.row.src;
+    std::byte* box_dst = panel.row.dst;
     std::int64_t step = 1; // boxes
     for (std::int64_t boxes = panel.boxes; boxes != 0; boxes -= step) {
-      step = across ? std::min(kAcross, boxes) : 1;
+      step = std::min(walk.most_boxes, boxes);
       const std::byte* segment_src = box_src;
       std::byte* segment_dst = box_dst;
-      for (std::int64_t outer = columns ? row.pixels : panel.segments; outer != 0; --outer) {
+      for (std::int64_t outer = walk.outer; outer != 0; --outer) {
         const std::byte* src = segment_src;
         std::byte* dst = segment_dst;
-        // A loop over a single run would take as long as the work on a pixel.
-        for (std::int64_t pixels = across ? step : all_pixels; pixels != 0; --pixels) {
-          read_pixel<To, kStream, kRest, kGroups>(src, dst, channels, stored, indices, ahead);
-          if (more_runs != 0) {
-            if constexpr (To::kBytes == 2 && !kStream) {
-              __builtin_prefetch(dst + ahead, 1);
-              __builtin_prefetch(dst + ahead + 64, 1);
-            }
-            for (std::int64_t run = 1; run <= more_runs; ++run)
-              read_pixel<To, kStream, kRest, kGroups>(src + run * run_tile_bytes,
-                                                      dst + run * channels * To::kBytes, channels,
-                                                      stored, indices, ahead);
-          }
-          src += pixel_src;
-          dst += pixel_dst;
+        for (std::int64_t pixels = across ? step : walk.pixels; pixels != 0; --pixels) {
+          read_one(src, dst);
+          src += walk.pixel_src;
+          dst += walk.pixel_dst;
         }
-        segment_src += outer_src;
-        segment_dst += outer_dst;
+        segment_src += walk.outer_src;
+        segment_dst += walk.outer_dst;
       }
       box_src += step * panel.box_tile_bytes;
       box_dst += step * panel.box_linear_bytes;
