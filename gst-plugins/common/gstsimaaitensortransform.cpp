@@ -228,6 +228,7 @@ static void gst_simaai_tensor_transform_init(GstSimaaiTensorTransform* self) {
   // core is made in constructed.
   gst_base_transform_set_prefer_passthrough(trans, FALSE);
   gst_base_transform_set_qos_enabled(trans, TRUE);
+  gst_base_transform_set_gap_aware(trans, TRUE); // a GAP stays one
 }
 
 static void gst_simaai_tensor_transform_constructed(GObject* object) {

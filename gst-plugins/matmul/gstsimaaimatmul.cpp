@@ -175,4 +175,5 @@ static void gst_simaai_matmul_init(GstSimaaiMatmul* self) {
   self->core = new simaai::gst::MatmulCore(trans);
   gst_base_transform_set_prefer_passthrough(trans, FALSE);
   gst_base_transform_set_qos_enabled(trans, TRUE);
+  gst_base_transform_set_gap_aware(trans, TRUE); // a GAP stays one
 }

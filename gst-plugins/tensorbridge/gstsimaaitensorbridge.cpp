@@ -111,6 +111,7 @@ static void gst_simaai_tensor_bridge_class_init(GstSimaaiTensorBridgeClass* klas
 static void gst_simaai_tensor_bridge_init(GstSimaaiTensorBridge* self) {
   self->core = new simaai::gst::BridgeCore(GST_BASE_TRANSFORM(self));
   gst_base_transform_set_prefer_passthrough(GST_BASE_TRANSFORM(self), FALSE);
+  gst_base_transform_set_gap_aware(GST_BASE_TRANSFORM(self), TRUE); // a GAP stays one
   gst_pad_add_probe(GST_BASE_TRANSFORM_SINK_PAD(self), GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM,
                     watch_caps, self, nullptr);
 }

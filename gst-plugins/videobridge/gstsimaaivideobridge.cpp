@@ -204,6 +204,7 @@ static void gst_simaai_video_bridge_init(GstSimaaiVideoBridge* self) {
   // bridge is made in constructed().
   gst_base_transform_set_prefer_passthrough(GST_BASE_TRANSFORM(self), FALSE);
   gst_base_transform_set_qos_enabled(GST_BASE_TRANSFORM(self), TRUE);
+  gst_base_transform_set_gap_aware(GST_BASE_TRANSFORM(self), TRUE); // a GAP stays one
 }
 
 static void gst_simaai_video_bridge_class_init(GstSimaaiVideoBridgeClass* klass) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// min-buffers and max-buffers of the elements that run no op: simaaimatmul, simaainpysrc and the video elements. Op elements have
-// gst_pool_limits.
+// min-buffers and max-buffers of the elements that run no op, simaaimatmul, simaainpysrc and the video elements, and what else holds for
+// them alike. Op elements have gst_pool_limits.
 #include <cstdio>
 #include <mutex>
 #include <string>
@@ -180,6 +180,22 @@ TEST_P(PoolLimitsOf, ThatContradictEachOtherAreRefused) {
   const std::string error = error_text(message.get());
   EXPECT_TRUE(mentions(error, {"element: property max-buffers is 4", "at least 5"})) << error;
   gst_element_set_state(pipeline.get(), GST_STATE_NULL);
+}
+
+TEST_P(PoolLimitsOf, OutputsOfAGapAreOne) {
+  if (std::string(GetParam()) == "simaainpysrc")
+    GTEST_SKIP() << "has no input";
+  const Case one = describe({});
+  ElementHarness harness(one.factory, one.settings);
+  ASSERT_TRUE(harness.send_caps(one.caps));
+  for (const bool gap : {true, false}) {
+    auto input = buffer_of(Bytes(one.input_bytes));
+    if (gap)
+      GST_BUFFER_FLAG_SET(input.get(), GST_BUFFER_FLAG_GAP);
+    ASSERT_EQ(harness.push(std::move(input)), GST_FLOW_OK);
+    EXPECT_EQ(GST_BUFFER_FLAG_IS_SET(harness.pull_buffer().get(), GST_BUFFER_FLAG_GAP) != FALSE,
+              gap);
+  }
 }
 
 /// Outputs in memory with descriptors, of which there are no more.
