@@ -408,7 +408,9 @@ int beside_core(int argc, char** argv) {
   gst_init(&argc, &argv);
   {
     Clocks clocks;
-    TracedRun run(line(kBetween, 30));
+    Settings settings;
+    settings.spans = 4096;
+    TracedRun run(line(kBetween, 30), settings);
     run.behave("before", hands_on(clocks.before, 100));
     run.behave("element", holds_and_times(clocks));
     run.behave("after", takes(clocks.after, 0));
