@@ -5,6 +5,7 @@
 // this level. Include it in files built for the instruction set only.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -201,9 +202,19 @@ struct Avx512VbmiReaders : Avx512VbmiWideReaders {
       });
       return;
     }
-    for_each_segment<To>(panel, [first, second, mask, values, group, channels,
-                                 pixels](const std::byte* src, std::byte* dst, std::int64_t room) {
+    const std::int64_t whole_load = std::max(group, 32 / channels + 1);
+    for_each_segment<To>(panel, [first, second, mask, values, group, channels, pixels, whole_load](
+                                    const std::byte* src, std::byte* dst, std::int64_t room) {
       std::int64_t left = pixels;
+      for (; left >= whole_load; left -= group) { // no byte of the next segment is read: no mask
+        __builtin_prefetch(dst + Isa::kAhead, 1);
+        if constexpr (To::kBytes == 4)
+          __builtin_prefetch(dst + Isa::kAhead + 64, 1);
+        put_compact<To, kWide>(dst, values, room, first, second, Isa::load_512(src));
+        src += 2 * values;
+        dst += values * To::kBytes;
+        room -= values * To::kBytes;
+      }
       for (; left >= group; left -= group) {
         put_compact<To, kWide>(dst, values, room, first, second,
                                _mm512_maskz_loadu_epi8(mask, src));

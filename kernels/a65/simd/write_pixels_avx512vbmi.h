@@ -4,6 +4,7 @@
 // it in files built for the instruction set only.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -52,6 +53,7 @@ struct Avx512VbmiWriters : Avx512VbmiWideWriters {
     std::int64_t src_step;
     std::int64_t runs;
     std::int64_t run_tile_bytes;
+    std::int64_t whole_loads; ///< pixels from which loads read no byte but theirs and need no mask
   };
 
   template <class From>
@@ -65,6 +67,13 @@ struct Avx512VbmiWriters : Avx512VbmiWideWriters {
     const std::uint64_t load_mask = first_bits(group * channels);
     const std::int64_t bytes = 2 * group * channels;
     std::int64_t left = run.pixels;
+    for (; left >= run.whole_loads; left -= group) {
+      __builtin_prefetch(dst + Isa::kAhead, 1);
+      Isa::store_within(dst, bytes, room, place(type, src, index, of_second));
+      src += run.src_step;
+      dst += bytes;
+      room -= bytes;
+    }
     for (; left >= group; left -= group) {
       Isa::store_within(dst, bytes, room, place_some(type, src, index, of_second, load_mask));
       for (std::int64_t next = 1; next < run.runs; ++next)
@@ -93,8 +102,13 @@ struct Avx512VbmiWriters : Avx512VbmiWideWriters {
     const bool packed = panel.runs == 1 && row.pixel_stride_bytes == row.channels * From::kBytes;
     const std::int64_t most = packed ? 32 / row.channels : 1;
     const std::int64_t group = row.pixels < most ? row.pixels : most;
-    const CompactRun run{row.pixels, row.channels,        group, group * row.pixel_stride_bytes,
-                         panel.runs, panel.run_tile_bytes};
+    const CompactRun run{row.pixels,
+                         row.channels,
+                         group,
+                         group * row.pixel_stride_bytes,
+                         panel.runs,
+                         panel.run_tile_bytes,
+                         packed ? std::max(group, 32 / row.channels + 1) : row.pixels + 1};
     // A step may write over places that a later one of the panel writes.
     const std::int64_t segment_bytes = 2 * row.pixels * row.channels;
     const bool contiguous = panel.runs == 1 && panel.segment_tile_bytes == segment_bytes;
