@@ -89,7 +89,7 @@ std::string path_of(GstElement* element) {
   while (bin) {
     gst::GstPtr<GstObject> outer(gst_object_get_parent(bin.get()));
     if (outer)
-      path = std::string(reported_name(bin.get())) + "/" + path;
+      path.insert(0, std::string(reported_name(bin.get())).append("/"));
     bin = std::move(outer);
   }
   return path;
