@@ -300,6 +300,7 @@ struct Avx512VbmiReaders : Avx512VbmiWideReaders {
     } else if (!panel.stream) {
       read_wide<To, false>(panel);
     } else {
+      constexpr std::uintptr_t kHalfLine = 32;
       const auto places = reinterpret_cast<std::uintptr_t>(row.dst) |
                           static_cast<std::uintptr_t>(panel.box_linear_bytes) |
                           static_cast<std::uintptr_t>(panel.segment_linear_bytes) |
@@ -308,8 +309,10 @@ struct Avx512VbmiReaders : Avx512VbmiWideReaders {
                           static_cast<std::uintptr_t>(panel.last_channels * To::kBytes);
       if (places % Isa::kStreamAlignment == 0)
         read_wide<To, true>(panel);
+      else if (places % kHalfLine == 0)
+        read_below<kBelow>(panel); // streams in shorter vectors
       else
-        read_below<kBelow>(panel);
+        read_wide<To, false>(panel);
     }
   }
 };
