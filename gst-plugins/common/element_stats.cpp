@@ -5,13 +5,26 @@
 #include <string>
 #include <utility>
 
+#include <gst/allocators/allocators.h>
+
 namespace simaai::gst {
 
 void ElementStats::reset() noexcept {
   for (auto* counter : {&frames_, &bytes_in_, &bytes_out_, &copies_, &conversions_, &allocations_})
     counter->store(0, std::memory_order_relaxed);
+  memory_.store(nullptr, std::memory_order_relaxed);
   announced_ = false;
   processing_.reset();
+}
+
+void ElementStats::note_memory(GstBuffer* buffer) noexcept {
+  if (gst_buffer_n_memory(buffer) == 0)
+    return;
+  GstMemory* const memory = gst_buffer_peek_memory(buffer, 0);
+  const char* const kind = gst_is_dmabuf_memory(memory) != FALSE ? "dma-buf"
+                           : gst_is_fd_memory(memory) != FALSE   ? "memfd"
+                                                                 : "system";
+  memory_.store(kind, std::memory_order_relaxed);
 }
 
 void ElementStats::note_copy(GstElement* element, const char* port, const char* why,
@@ -55,6 +68,11 @@ GstStructure* ElementStats::structure_with_conversions() const {
   GstStructure* stats = structure();
   gst_structure_set(stats, "conversions", G_TYPE_UINT64, guint64{conversions_.load()}, nullptr);
   return stats;
+}
+
+void ElementStats::describe_memory(GstStructure* stats) const {
+  const char* const memory = memory_.load(std::memory_order_relaxed);
+  gst_structure_set(stats, "memory", G_TYPE_STRING, memory != nullptr ? memory : "none", nullptr);
 }
 
 void install_stats_property(GObjectClass* klass, guint id, const char* blurb) {

@@ -29,6 +29,9 @@ public:
   void count_conversion() noexcept { conversions_.fetch_add(1, std::memory_order_relaxed); }
   /// Memory beside the output pool.
   void count_allocation() noexcept { allocations_.fetch_add(1, std::memory_order_relaxed); }
+  /// Looks at the memory of a buffer that the element passes on or takes in, where it has no pool that would know. An empty
+  /// buffer says nothing.
+  void note_memory(GstBuffer* buffer) noexcept;
   /// A copy that nobody need be told of.
   void count_copy() noexcept { copies_.fetch_add(1, std::memory_order_relaxed); }
   /// A copy that only the memory of a buffer makes necessary: counts it, announces the first (`simaai-copy`).
@@ -46,6 +49,8 @@ public:
   [[nodiscard]] GstStructure* structure() const;
   /// The same with conversions.
   [[nodiscard]] GstStructure* structure_with_conversions() const;
+  /// Adds memory: of the last buffer that was noted, "none" before the first.
+  void describe_memory(GstStructure* stats) const;
 
 private:
   /// One writer: plain load and store, which readers on other threads see whole.
@@ -59,6 +64,7 @@ private:
   std::atomic<std::uint64_t> copies_{0};
   std::atomic<std::uint64_t> conversions_{0};
   std::atomic<std::uint64_t> allocations_{0};
+  std::atomic<const char*> memory_{nullptr};
   std::atomic<bool> announced_{false};
   LatencyHistogram processing_;
 };

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "common/caps_spec.h"
+#include "common/element_stats.h"
 #include "common/errors.h"
 #include "common/gst_ptr.h"
 #include "npy_writer.h"
@@ -27,6 +28,7 @@ struct NpySinkPrivate {
   // Streaming thread.
   FileSeries series;
   std::optional<NpyWriter> writer;
+  ElementStats stats;
 };
 
 } // namespace
@@ -44,7 +46,7 @@ GST_ELEMENT_REGISTER_DEFINE_WITH_CODE(
 
 namespace {
 
-enum Property : guint { PropLocation = 1, PropIndex, PropPostMessages };
+enum Property : guint { PropLocation = 1, PropIndex, PropPostMessages, PropStats };
 
 GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE(
     "sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS("application/vnd.simaai.tensor"));
@@ -80,6 +82,12 @@ void set_property(GObject* object, guint id, const GValue* value, GParamSpec* ps
 
 void get_property(GObject* object, guint id, GValue* value, GParamSpec* pspec) noexcept {
   const NpySinkPrivate& priv = priv_of(object);
+  if (id == PropStats) {
+    GstStructure* stats = priv.stats.structure_with_conversions();
+    priv.stats.describe_memory(stats);
+    g_value_take_boxed(value, stats);
+    return;
+  }
   const ObjectLock lock(object);
   switch (id) {
   case PropLocation:
@@ -98,6 +106,7 @@ void get_property(GObject* object, guint id, GValue* value, GParamSpec* pspec) n
 
 gboolean start(GstBaseSink* sink) noexcept {
   NpySinkPrivate& priv = priv_of(sink);
+  priv.stats.reset();
   std::string location;
   {
     const ObjectLock lock(sink);
@@ -136,6 +145,8 @@ gboolean set_caps(GstBaseSink* sink, GstCaps* caps) noexcept {
     return FALSE;
   }
   priv.writer = std::get<NpyWriter>(std::move(made));
+  if (priv.writer->gathers())
+    priv.stats.count_allocation();
   return TRUE;
 }
 
@@ -153,8 +164,9 @@ void announce(GstBaseSink* sink, GstBuffer* buffer, const std::string& path, std
                                 GST_BUFFER_DURATION(buffer), nullptr));
 }
 
-bool write_buffer(GstBaseSink* sink, NpyWriter& writer, GstBuffer* buffer,
+bool write_buffer(GstBaseSink* sink, NpySinkPrivate& priv, GstBuffer* buffer,
                   const std::string& path) {
+  NpyWriter& writer = *priv.writer;
   const std::uint64_t found = gst_buffer_get_size(buffer);
   if (found < writer.needed_bytes()) {
     Report report;
@@ -166,6 +178,8 @@ bool write_buffer(GstBaseSink* sink, NpyWriter& writer, GstBuffer* buffer,
     post_error(GST_ELEMENT_CAST(sink), ErrorKind::Data, report);
     return false;
   }
+  priv.stats.note_memory(buffer);
+  const bool merges = gst_buffer_n_memory(buffer) > 1; // mapping makes one of them
   GstMapInfo map;
   if (gst_buffer_map(buffer, &map, GST_MAP_READ) == FALSE) {
     fail(sink, ErrorKind::Resource, "cannot map the buffer for reading");
@@ -173,6 +187,8 @@ bool write_buffer(GstBaseSink* sink, NpyWriter& writer, GstBuffer* buffer,
   }
   const auto failed = writer.write(path, {reinterpret_cast<const std::byte*>(map.data), map.size});
   gst_buffer_unmap(buffer, &map);
+  if (merges)
+    priv.stats.count_copy();
   if (failed)
     fail(sink, ErrorKind::Write, *failed);
   return !failed;
@@ -190,8 +206,13 @@ GstFlowReturn render(GstBaseSink* sink, GstBuffer* buffer) noexcept {
     post_messages = priv.post_messages;
   }
   const std::string path = priv.series.path(index);
-  if (!write_buffer(sink, *priv.writer, buffer, path))
+  const GstClockTime begun = gst_util_get_timestamp();
+  if (!write_buffer(sink, priv, buffer, path))
     return GST_FLOW_ERROR;
+  if (priv.writer->gathers())
+    priv.stats.count_conversion();
+  priv.stats.count_frame(priv.writer->needed_bytes(), priv.writer->file_bytes(),
+                         gst_util_get_timestamp() - begun);
   {
     const ObjectLock lock(sink);
     ++priv.index;
@@ -225,6 +246,13 @@ void install_properties(GObjectClass* klass) {
                            "Post an element message simaai-npy-file for each file, when it is "
                            "complete",
                            FALSE, static_cast<GParamFlags>(flags | GST_PARAM_MUTABLE_PLAYING)));
+  install_stats_property(
+      klass, PropStats,
+      "Counters since the element was started: frames (files), bytes-in (of tensors), bytes-out "
+      "(of "
+      "files), copies (buffers in several memories), conversions (strided tensors, put in order), "
+      "allocations (of the block for that), p50-ns, p95-ns, p99-ns and max-ns of writing a file "
+      "(all uint64); memory (string) of the buffers");
 }
 
 } // namespace

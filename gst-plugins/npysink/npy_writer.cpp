@@ -95,7 +95,7 @@ std::variant<NpyWriter, std::string> NpyWriter::make(const kernels::TensorSpec& 
 std::optional<std::string> NpyWriter::write(const std::string& path,
                                             std::span<const std::byte> tensor) {
   std::span<const std::byte> payload = tensor.first(static_cast<std::size_t>(needed_bytes_));
-  if (!gathered_.empty()) {
+  if (gathers()) {
     gather_row_major(spec_, tensor.data(), gathered_.data());
     payload = gathered_;
   }

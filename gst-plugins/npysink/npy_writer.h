@@ -24,6 +24,13 @@ public:
   /// Physical bytes that write() needs.
   [[nodiscard]] std::uint64_t needed_bytes() const noexcept { return needed_bytes_; }
 
+  /// Of a file.
+  [[nodiscard]] std::uint64_t file_bytes() const noexcept {
+    return header_.size() + (gathers() ? gathered_.size() : needed_bytes_);
+  }
+  /// Whether elements are put in order before they are written.
+  [[nodiscard]] bool gathers() const noexcept { return !gathered_.empty(); }
+
   /// Writes `tensor` (at least needed_bytes()) to PATH.part and renames that to PATH. On failure
   /// PATH is what it was before, and the text names the file and the reason.
   [[nodiscard]] std::optional<std::string> write(const std::string& path,

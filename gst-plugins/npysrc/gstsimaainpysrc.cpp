@@ -2,6 +2,7 @@
 // GObject side of simaainpysrc: properties and the virtual functions of GstBaseSrc.
 #include "gstsimaainpysrc.h"
 
+#include "common/element_stats.h"
 #include "common/errors.h"
 #include "common/fd_memory.h"
 #include "common/negotiation.h"
@@ -21,7 +22,7 @@ struct NpySrcPrivate {
   explicit NpySrcPrivate(GstBaseSrc* element) : source(element) {}
   NpySourceSettings settings; ///< object lock
   GstPtr<GstCaps> caps;       ///< property, object lock
-  NpySource source;           ///< streaming thread
+  NpySource source;           ///< streaming thread, apart from stats()
 };
 
 } // namespace
@@ -49,6 +50,7 @@ enum Property : guint {
   PropFramerate,
   PropMinBuffers,
   PropMaxBuffers,
+  PropStats,
 };
 
 // 0 is "auto", the others are DType + 1.
@@ -118,6 +120,10 @@ void set_property(GObject* object, guint id, const GValue* value, GParamSpec* ps
 
 void get_property(GObject* object, guint id, GValue* value, GParamSpec* pspec) noexcept {
   const NpySrcPrivate& priv = priv_of(object);
+  if (id == PropStats) {
+    g_value_take_boxed(value, priv.source.stats());
+    return;
+  }
   const ObjectLock lock(object);
   const NpySourceSettings& settings = priv.settings;
   switch (id) {
@@ -270,6 +276,12 @@ void install_properties(GObjectClass* klass) {
                               "without timestamps, unless property caps has a frame rate",
                               0, 1, G_MAXINT, 1, 0, 1, flags));
   simaai::gst::install_pool_limits(klass, PropMinBuffers, PropMaxBuffers);
+  simaai::gst::install_stats_property(
+      klass, PropStats,
+      "Counters since the element was started: frames, bytes-in (of files), bytes-out (of "
+      "tensors), "
+      "copies, conversions (files in another byte order), allocations, p50-ns, p95-ns, p99-ns and "
+      "max-ns of opening and reading a file (all uint64); memory and memory-source (strings)");
 }
 
 } // namespace

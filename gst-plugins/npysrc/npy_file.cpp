@@ -116,11 +116,14 @@ std::optional<FileError> NpyFile::read_at(std::uint64_t offset, std::span<std::b
 std::optional<FileError> NpyFile::read_payload(std::span<std::byte> into) const {
   if (auto failed = read_at(payload_offset_bytes_, into))
     return failed;
-  const bool foreign = header_.big_endian != (std::endian::native == std::endian::big);
-  const std::size_t width = kernels::scalar_bytes(header_.dtype);
-  if (foreign && width > 1)
-    swap_elements(into, width);
+  if (swaps())
+    swap_elements(into, kernels::scalar_bytes(header_.dtype));
   return std::nullopt;
+}
+
+bool NpyFile::swaps() const noexcept {
+  const bool foreign = header_.big_endian != (std::endian::native == std::endian::big);
+  return foreign && kernels::scalar_bytes(header_.dtype) > 1;
 }
 
 } // namespace simaai::gst

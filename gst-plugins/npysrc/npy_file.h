@@ -34,6 +34,12 @@ public:
   ~NpyFile();
 
   [[nodiscard]] const NpyHeader& header() const noexcept { return header_; }
+  /// Of the whole file.
+  [[nodiscard]] std::uint64_t file_bytes() const noexcept {
+    return payload_offset_bytes_ + header_.payload_bytes;
+  }
+  /// Whether read_payload() changes the byte order of elements.
+  [[nodiscard]] bool swaps() const noexcept;
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
 
   /// Reads the payload into `into`, which has header().payload_bytes, and puts big-endian elements

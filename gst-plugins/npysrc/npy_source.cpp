@@ -18,6 +18,8 @@ void NpySource::fail(ErrorKind kind, std::string reason) const {
 
 bool NpySource::start(const NpySourceSettings& settings, GstPtr<GstCaps> forced_caps) {
   stop();
+  stats_.reset();
+  outputs_.start();
   settings_ = settings;
   if (std::string problem = settings.pool.problem(); !problem.empty()) {
     fail(ErrorKind::Settings, std::move(problem));
@@ -148,7 +150,7 @@ bool NpySource::decide_allocation(GstQuery* query) {
   return true;
 }
 
-GstFlowReturn NpySource::allocate(std::uint64_t bytes, GstPtr<GstBuffer>& into) const {
+GstFlowReturn NpySource::allocate(std::uint64_t bytes, GstPtr<GstBuffer>& into) {
   if (bytes == 0) {
     into.reset(gst_buffer_new());
     return GST_FLOW_OK;
@@ -169,6 +171,7 @@ GstFlowReturn NpySource::allocate(std::uint64_t bytes, GstPtr<GstBuffer>& into) 
   GstAllocationParams params;
   gst_base_src_get_allocator(element_, &allocator, &params);
   const GstPtr<GstAllocator> owned(allocator);
+  stats_.count_allocation();
   into.reset(gst_buffer_new_allocate(allocator, bytes, &params));
   return GST_FLOW_OK;
 }
@@ -206,10 +209,21 @@ void NpySource::stamp(GstBuffer* buffer) {
   ++frames_;
 }
 
+GstStructure* NpySource::stats() const {
+  GstStructure* stats = stats_.structure_with_conversions();
+  outputs_.describe(stats);
+  gst_structure_set(stats, "allocations", G_TYPE_UINT64,
+                    guint64{stats_.allocations() + outputs_.allocations()}, nullptr);
+  return stats;
+}
+
 GstFlowReturn NpySource::create(GstPtr<GstBuffer>& into) {
+  GstClockTime working = 0; // without the wait for a buffer
   if (!file_) {
     const GstCaps* before = caps_.get();
+    const GstClockTime begun = gst_util_get_timestamp();
     const Step step = open_next();
+    working = gst_util_get_timestamp() - begun;
     if (step != Step::Opened)
       return step == Step::End ? GST_FLOW_EOS : GST_FLOW_ERROR;
     if (caps_.get() != before && gst_base_src_negotiate(element_) == FALSE)
@@ -222,8 +236,13 @@ GstFlowReturn NpySource::create(GstPtr<GstBuffer>& into) {
     post_no_output(GST_ELEMENT_CAST(element_), payload_bytes());
     return GST_FLOW_ERROR;
   }
+  const GstClockTime begun = gst_util_get_timestamp();
   if (!read_into(buffer.get()))
     return GST_FLOW_ERROR;
+  if (file_->swaps())
+    stats_.count_conversion();
+  stats_.count_frame(file_->file_bytes(), payload_bytes(),
+                     working + gst_util_get_timestamp() - begun);
   file_.reset();
   stamp(buffer.get());
   into = std::move(buffer);

@@ -11,6 +11,7 @@
 #include <gst/gst.h>
 
 #include "common/caps_spec.h"
+#include "common/element_stats.h"
 #include "common/gst_ptr.h"
 #include "common/output_pool.h"
 #include "file_series.h"
@@ -29,7 +30,7 @@ struct NpySourceSettings {
   PoolLimits pool;
 };
 
-/// Thread-bound to the streaming thread, apart from construction and start().
+/// Thread-bound to the streaming thread, apart from construction, start() and stats().
 class NpySource {
 public:
   explicit NpySource(GstBaseSrc* element)
@@ -47,6 +48,8 @@ public:
   [[nodiscard]] bool decide_allocation(GstQuery* query);
   /// Reads the next tensor into a buffer of the negotiated pool. Posts an error where it fails.
   [[nodiscard]] GstFlowReturn create(GstPtr<GstBuffer>& into);
+  /// Any thread, without the object lock.
+  [[nodiscard]] GstStructure* stats() const;
 
 private:
   enum class Step { Opened, End, Failed };
@@ -55,7 +58,7 @@ private:
   [[nodiscard]] Step open_index();
   [[nodiscard]] bool describe(const NpyFile& file);
   [[nodiscard]] std::optional<std::string> check_physical(const NpyFile& file) const;
-  [[nodiscard]] GstFlowReturn allocate(std::uint64_t bytes, GstPtr<GstBuffer>& into) const;
+  [[nodiscard]] GstFlowReturn allocate(std::uint64_t bytes, GstPtr<GstBuffer>& into);
   [[nodiscard]] bool read_into(GstBuffer* buffer) const;
   void stamp(GstBuffer* buffer);
   void fail(ErrorKind kind, std::string reason) const;
@@ -69,6 +72,7 @@ private:
   std::int64_t index_ = 0;           ///< of the file that is opened next
   std::pair<int, int> framerate_{0, 1};
   std::uint64_t frames_ = 0;
+  ElementStats stats_;
   OutputPool outputs_;
 };
 

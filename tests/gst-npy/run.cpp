@@ -77,6 +77,12 @@ private:
   GstPtr<GstElement> pipeline_;
 };
 
+GstPtr<GstStructure> stats_of(GstElement* element) {
+  GstStructure* raw = nullptr;
+  g_object_get(element, "stats", &raw, nullptr);
+  return GstPtr<GstStructure>(raw);
+}
+
 Bytes bytes_of(GstBuffer* buffer) {
   Bytes bytes(gst_buffer_get_size(buffer));
   if (!bytes.empty())
@@ -112,9 +118,11 @@ Outcome run_source(const std::vector<Setting>& settings, const std::string& acce
     const GstPtr<GstCaps> caps(gst_caps_from_string(accepted.c_str()));
     gst_app_sink_set_caps(GST_APP_SINK(sink), caps.get());
   }
-  Pipeline pipeline(make("simaainpysrc", settings), sink);
+  GstElement* source = make("simaainpysrc", settings);
+  Pipeline pipeline(source, sink);
   pipeline.play();
   pipeline.wait(outcome);
+  outcome.stats = stats_of(source);
   while (true) {
     const GstPtr<GstSample> sample(gst_app_sink_try_pull_sample(GST_APP_SINK(sink), 0));
     if (sample == nullptr)
@@ -129,13 +137,18 @@ Outcome run_source(const std::vector<Setting>& settings, const std::string& acce
 Outcome run_sink(const std::vector<Setting>& settings, const std::vector<Input>& inputs) {
   Outcome outcome;
   GstElement* source = make("appsrc", {{"format", "time"}});
-  Pipeline pipeline(source, make("simaainpysink", settings));
+  GstElement* sink = make("simaainpysink", settings);
+  Pipeline pipeline(source, sink);
   pipeline.play();
   GstClockTime pts = 0;
   for (const auto& input : inputs) {
     const GstPtr<GstCaps> caps(gst_caps_from_string(input.caps.c_str()));
     EXPECT_NE(caps, nullptr) << input.caps;
-    const GstPtr<GstBuffer> buffer(gst_buffer_new_allocate(nullptr, input.bytes.size(), nullptr));
+    const std::size_t first = input.first_memory_bytes;
+    const GstPtr<GstBuffer> buffer(gst_buffer_new());
+    for (const std::size_t bytes : {first, input.bytes.size() - first})
+      if (bytes != 0)
+        gst_buffer_append_memory(buffer.get(), gst_allocator_alloc(nullptr, bytes, nullptr));
     gst_buffer_fill(buffer.get(), 0, input.bytes.data(), input.bytes.size());
     GST_BUFFER_PTS(buffer.get()) = pts;
     GST_BUFFER_DURATION(buffer.get()) = GST_MSECOND;
@@ -145,6 +158,7 @@ Outcome run_sink(const std::vector<Setting>& settings, const std::vector<Input>&
   }
   gst_app_src_end_of_stream(GST_APP_SRC(source));
   pipeline.wait(outcome);
+  outcome.stats = stats_of(sink);
   return outcome;
 }
 
@@ -153,6 +167,12 @@ void write_file(const std::string& path, const Bytes& bytes) {
   file.write(reinterpret_cast<const char*>(bytes.data()),
              static_cast<std::streamsize>(bytes.size()));
   EXPECT_TRUE(file.good()) << path;
+}
+
+std::uint64_t stat(const Outcome& outcome, const char* field) {
+  guint64 value = 0;
+  EXPECT_TRUE(gst_structure_get_uint64(outcome.stats.get(), field, &value)) << field;
+  return value;
 }
 
 Bytes read_file(const std::string& path) {

@@ -44,6 +44,7 @@ struct Pushed {
 struct Outcome {
   std::vector<Pushed> buffers;
   std::vector<GstPtr<GstStructure>> messages; ///< element messages
+  GstPtr<GstStructure> stats;                 ///< of the element, after its last buffer
   std::string error;                          ///< text of the first error, empty without one
   std::string details;                        ///< its reason, without names and caps
   GQuark domain = 0;
@@ -57,10 +58,13 @@ Outcome run_source(const std::vector<Setting>& settings, const std::string& acce
 struct Input {
   std::string caps;
   Bytes bytes;
+  std::size_t first_memory_bytes = 0; ///< not 0: the rest is in a second memory
 };
 Outcome run_sink(const std::vector<Setting>& settings, const std::vector<Input>& inputs);
 
 void write_file(const std::string& path, const Bytes& bytes);
+/// A counter of the structure.
+std::uint64_t stat(const Outcome& outcome, const char* field);
 Bytes read_file(const std::string& path);
 std::string text_of(const GstCaps* caps);
 /// Whether the caps are exactly the tensor caps with these fields.

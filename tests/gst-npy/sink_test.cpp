@@ -122,6 +122,26 @@ TEST(Sink, StridedTensorsAreWrittenInLogicalOrder) {
     }
 }
 
+TEST(Sink, StatsTellCopiesFromConversions) {
+  const TempFolder folder;
+  const std::string path = folder.path("a%d.npy");
+  const std::string dense = std::string(kName) + "dtype=int8,layout=contiguous,shape=<2,2>";
+  const std::string gaps =
+      std::string(kName) + "dtype=int8,layout=strided,shape=<2,2>,strides=(gint64)<3,1>";
+  const Outcome outcome =
+      run_sink({{"location", path}},
+               {{dense, {1, 2, 3, 4}}, {dense, {1, 2, 3, 4}, 3}, {gaps, {1, 2, 0, 3, 4}}});
+  ASSERT_EQ(outcome.error, "");
+  for (const char* name : {"a0.npy", "a1.npy", "a2.npy"})
+    EXPECT_EQ(oracle::read_npy(folder.path(name)).bits, (std::vector<std::uint32_t>{1, 2, 3, 4}));
+  EXPECT_EQ(stat(outcome, "frames"), 3U);
+  EXPECT_EQ(stat(outcome, "bytes-in"), 4U + 4U + 5U);
+  EXPECT_EQ(stat(outcome, "bytes-out"), 3U * (128 + 4)); // headers of 128 bytes
+  EXPECT_EQ(stat(outcome, "copies"), 1U);                // of the buffer in two memories
+  EXPECT_EQ(stat(outcome, "conversions"), 1U);           // of the one with gaps
+  EXPECT_EQ(stat(outcome, "allocations"), 1U);           // to put that in order
+}
+
 TEST(Sink, TiledTensorsAreWrittenAsPhysicalBytes) {
   const TempFolder folder;
   const std::string path = folder.path("a.npy");

@@ -118,12 +118,25 @@ TEST(Source, BigEndianFilesAreSwapped) {
     EXPECT_EQ(outcome.buffers.at(0).bytes, expected) << descr;
     EXPECT_TRUE(caps_are(outcome.buffers[0].caps.get(),
                          std::string("layout=contiguous,shape=<2>,dtype=") + dtype));
+    EXPECT_EQ(stat(outcome, "conversions"), payload == expected ? 0U : 1U) << descr;
+    EXPECT_EQ(stat(outcome, "bytes-out"), payload.size()) << descr;
+    EXPECT_EQ(stat(outcome, "copies"), 0U) << descr;
   };
   check(">f4", "float32", {1, 2, 3, 4, 5, 6, 7, 8}, {4, 3, 2, 1, 8, 7, 6, 5});
   check(">i4", "int32", {1, 2, 3, 4, 5, 6, 7, 8}, {4, 3, 2, 1, 8, 7, 6, 5});
   check(">f2", "float16", {1, 2, 3, 4}, {2, 1, 4, 3});
   check(">V2", "bfloat16", {1, 2, 3, 4}, {2, 1, 4, 3});
   check("|V2", "bfloat16", {1, 2, 3, 4}, {1, 2, 3, 4});
+}
+
+TEST(Source, LeastBuffersAreAllocatedBeforehand) {
+  const TempFolder folder;
+  const std::string path = folder.path("a.npy");
+  write_file(path, file_of(header_of("|u1", "(3,)"), {1, 2, 3}));
+  const Outcome outcome = run_source({{"location", path}, {"min-buffers", "5"}});
+  ASSERT_EQ(outcome.error, "");
+  EXPECT_EQ(stat(outcome, "frames"), 1U);
+  EXPECT_EQ(stat(outcome, "allocations"), 5U);
 }
 
 TEST(Source, DtypeReinterpretsElementsOfTheSameWidth) {
