@@ -160,6 +160,7 @@ void BridgeCore::fail(std::string reason, std::optional<std::uint64_t> needed,
 }
 
 GstFlowReturn BridgeCore::convert(GstBuffer* input, GstBuffer** output) {
+  const GstClockTime begun = gst_util_get_timestamp();
   if (!layout_)
     return GST_FLOW_NOT_NEGOTIATED;
   const std::uint64_t found = gst_buffer_get_size(input);
@@ -176,7 +177,16 @@ GstFlowReturn BridgeCore::convert(GstBuffer* input, GstBuffer** output) {
   else if (const GstFlowReturn flow = share(input, output); flow != GST_FLOW_OK)
     return flow;
   add_tensor_meta(*output, tensors_, *output_layout_);
+  stats_.note_memory(*output);
+  stats_.count_frame(layout_->total_bytes(), output_layout_->total_bytes(),
+                     gst_util_get_timestamp() - begun);
   return GST_FLOW_OK;
+}
+
+GstStructure* BridgeCore::stats() const {
+  GstStructure* stats = stats_.structure();
+  stats_.describe_memory(stats);
+  return stats;
 }
 
 GstFlowReturn BridgeCore::share(GstBuffer* input, GstBuffer** output) {

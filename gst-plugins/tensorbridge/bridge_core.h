@@ -9,13 +9,14 @@
 #include <gst/base/gstbasetransform.h>
 #include <gst/gst.h>
 
+#include "common/element_stats.h"
 #include "common/gst_ptr.h"
 #include "common/port_layout.h"
 #include "foreign_caps.h"
 
 namespace simaai::gst {
 
-/// Bound to the streaming thread, but for transform_caps().
+/// Bound to the streaming thread, but for transform_caps() and stats().
 class BridgeCore {
 public:
   explicit BridgeCore(GstBaseTransform* element) noexcept : element_(element) {}
@@ -28,11 +29,13 @@ public:
   void look_at_caps(GstCaps* sink_caps);
   /// After caps were refused: posts why, once for the same caps.
   void diagnose_refusal(GstCaps* sink_caps);
+  void start() noexcept { stats_.reset(); }
   void stop();
 
   /// The buffer itself, or one that shares its memories: one for each tensor; with GstTensorMeta where this build knows it. Not
   /// GST_FLOW_OK: an error was posted.
   [[nodiscard]] GstFlowReturn convert(GstBuffer* input, GstBuffer** output);
+  [[nodiscard]] GstStructure* stats() const;
 
 private:
   [[nodiscard]] GstFlowReturn share(GstBuffer* input, GstBuffer** output);
@@ -47,6 +50,7 @@ private:
   GstPtr<GstCaps> sink_caps_;
   GstPtr<GstCaps> refused_;
   bool reported_ = false;
+  ElementStats stats_;
 };
 
 } // namespace simaai::gst

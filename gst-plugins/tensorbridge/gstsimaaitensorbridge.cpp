@@ -28,6 +28,20 @@ void finalize(GObject* object) noexcept {
   G_OBJECT_CLASS(gst_simaai_tensor_bridge_parent_class)->finalize(object);
 }
 
+enum Property : guint { PropStats = 1 };
+
+void get_property(GObject* object, guint id, GValue* value, GParamSpec* spec) noexcept {
+  if (id == PropStats)
+    g_value_take_boxed(value, core_of(object).stats());
+  else
+    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
+}
+
+gboolean on_start(GstBaseTransform* trans) noexcept {
+  core_of(trans).start();
+  return TRUE;
+}
+
 gboolean on_stop(GstBaseTransform* trans) noexcept {
   core_of(trans).stop();
   return TRUE;
@@ -84,7 +98,14 @@ GstFlowReturn on_transform(GstBaseTransform* /*trans*/, GstBuffer* /*input*/,
 } // namespace
 
 static void gst_simaai_tensor_bridge_class_init(GstSimaaiTensorBridgeClass* klass) {
-  G_OBJECT_CLASS(klass)->finalize = finalize;
+  auto* object_class = G_OBJECT_CLASS(klass);
+  object_class->finalize = finalize;
+  object_class->get_property = get_property;
+  install_stats_property(
+      object_class, PropStats,
+      "Counters since the element was started: frames, bytes-in, bytes-out, copies and allocations "
+      "(0, always), p50-ns, p95-ns, p99-ns and max-ns of the processing time (all uint64); memory "
+      "(string) that passes");
   auto* element_class = GST_ELEMENT_CLASS(klass);
   gst_element_class_set_static_metadata(
       element_class, "Tensor caps bridge", "Converter/Tensor",
@@ -99,6 +120,7 @@ static void gst_simaai_tensor_bridge_class_init(GstSimaaiTensorBridgeClass* klas
                                             GST_PAD_ALWAYS, caps.get()));
   }
   auto* base = GST_BASE_TRANSFORM_CLASS(klass);
+  base->start = on_start;
   base->stop = on_stop;
   base->transform_caps = on_transform_caps;
   base->set_caps = on_set_caps;

@@ -3,6 +3,7 @@
 #include "demux_core.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "common/child_pads.h"
@@ -294,13 +295,34 @@ GstPtr<GstBuffer> DemuxCore::part_of(GstBuffer* set, const PortLayout& layout, s
   return part;
 }
 
+/// All parts before the first goes: what pads do with theirs is not the time that splitting takes.
+void DemuxCore::make_parts(GstBuffer* set, const PortLayout& layout, const Routes& routes,
+                           GstClockTime begun) {
+  std::uint64_t bytes = 0;
+  parts_.clear();
+  for (const auto& route : routes) {
+    parts_.push_back(part_of(set, layout, route->tensor));
+    bytes += layout.needs(route->tensor).bytes;
+  }
+  stats_.note_memory(set);
+  stats_.count_frame(layout.total_bytes(), bytes, gst_util_get_timestamp() - begun);
+}
+
+GstStructure* DemuxCore::stats() const {
+  GstStructure* stats = stats_.structure();
+  stats_.describe_memory(stats);
+  return stats;
+}
+
 GstFlowReturn DemuxCore::chain(GstPtr<GstBuffer> set) {
+  const GstClockTime begun = gst_util_get_timestamp();
   std::shared_ptr<const Negotiated> now;
   Routes routes;
   {
     const std::lock_guard lock(mutex_);
     now = negotiated_;
-    routes = routes_;
+    std::copy_if(routes_.begin(), routes_.end(), std::back_inserter(routes),
+                 [](const auto& route) { return route->placed; });
   }
   if (now == nullptr)
     return GST_FLOW_NOT_NEGOTIATED;
@@ -310,14 +332,13 @@ GstFlowReturn DemuxCore::chain(GstPtr<GstBuffer> set) {
          found, true);
     return GST_FLOW_ERROR;
   }
+  make_parts(set.get(), now->layout, routes, begun);
   GstFlowReturn combined = GST_FLOW_NOT_LINKED;
-  for (const auto& route : routes) {
-    if (!route->placed)
-      continue;
-    auto part = part_of(set.get(), now->layout, route->tensor);
-    const GstFlowReturn flow = gst_pad_push(route->pad.get(), part.release());
+  for (std::size_t i = 0; i < routes.size(); ++i) {
+    GstPad* const pad = routes[i]->pad.get();
+    const GstFlowReturn flow = gst_pad_push(pad, parts_[i].release());
     const std::lock_guard lock(mutex_);
-    combined = gst_flow_combiner_update_pad_flow(combiner_, route->pad.get(), flow);
+    combined = gst_flow_combiner_update_pad_flow(combiner_, pad, flow);
   }
   return combined;
 }

@@ -16,6 +16,7 @@
 #include <gst/gst.h>
 
 #include "common/caps_spec.h"
+#include "common/element_stats.h"
 #include "common/gst_ptr.h"
 #include "common/port_layout.h"
 
@@ -36,11 +37,15 @@ public:
   GstFlowReturn chain(GstPtr<GstBuffer> set);
   /// Answers for the pads that are linked: memory that they need. Any thread.
   bool propose_allocation(GstQuery* query);
+  /// Any thread.
+  [[nodiscard]] GstStructure* stats() const;
 
   // The application's threads.
   /// A pad of the request template; null where the name is taken.
   GstPad* add_requested(GstPadTemplate* pad_template, const gchar* name);
   void release(GstPad* pad);
+  /// Before the pads start.
+  void start() noexcept { stats_.reset(); }
   /// After the pads have stopped.
   void stop();
 
@@ -71,6 +76,8 @@ private:
   void push_stream_start(GstPad* pad);
   [[nodiscard]] GstPtr<GstBuffer> part_of(GstBuffer* set, const PortLayout& layout,
                                           std::size_t tensor);
+  void make_parts(GstBuffer* set, const PortLayout& layout, const Routes& routes,
+                  GstClockTime begun);
   void refuse(std::string reason, const GstCaps* caps);
   void fail(std::string reason, const GstCaps* caps, std::optional<std::uint64_t> needed = {},
             std::optional<std::uint64_t> found = {}, bool is_data = false);
@@ -85,7 +92,9 @@ private:
   guint group_id_ = 0;
   bool has_group_id_ = false;
   bool told_no_more_pads_ = false;
-  GstPtr<GstCaps> refused_; ///< caps that an error was posted about
+  GstPtr<GstCaps> refused_;              ///< caps that an error was posted about
+  std::vector<GstPtr<GstBuffer>> parts_; ///< of the set at hand, a route each
+  ElementStats stats_;
 };
 
 } // namespace simaai::gst

@@ -84,17 +84,20 @@ GstStructure* MuxCore::stats() const {
   const auto value = [](const std::atomic<std::uint64_t>& counter) {
     return guint64{counter.load(std::memory_order_relaxed)};
   };
-  return gst_structure_new("simaai-stats", "frames", G_TYPE_UINT64, value(frames_), "bytes",
-                           G_TYPE_UINT64, value(bytes_), "copies", G_TYPE_UINT64, value(copies_),
-                           "dropped", G_TYPE_UINT64, value(dropped_), "gaps", G_TYPE_UINT64,
-                           value(gaps_), nullptr);
+  GstStructure* stats = stats_.structure();
+  stats_.describe_memory(stats);
+  guint64 bytes = 0;
+  gst_structure_get_uint64(stats, "bytes-out", &bytes);
+  gst_structure_set(stats, "bytes", G_TYPE_UINT64, bytes, "dropped", G_TYPE_UINT64, value(dropped_),
+                    "gaps", G_TYPE_UINT64, value(gaps_), nullptr);
+  return stats;
 }
 
 void MuxCore::start() {
-  for (auto* counter : {&frames_, &bytes_, &copies_, &dropped_, &gaps_})
+  stats_.reset();
+  for (auto* counter : {&dropped_, &gaps_})
     counter->store(0, std::memory_order_relaxed);
   began_ = false;
-  copy_announced_ = false;
 }
 
 void MuxCore::stop() {
@@ -139,7 +142,7 @@ bool MuxCore::set_pad_caps(GstAggregatorPad* pad, GstCaps* caps) {
     return false;
   }
   input.caps.reset(gst_caps_ref(caps));
-  copy_announced_ = false;
+  stats_.announce_again();
   gst_pad_mark_reconfigure(mux_->srcpad);
   return true;
 }

@@ -230,19 +230,15 @@ GstPtr<GstMemory> MuxCore::tensor_memory(const Head& head, std::size_t tensor) {
          input.caps.get(), true, bytes);
     return nullptr;
   }
-  add(copies_, 1);
-  if (!std::exchange(copy_announced_, true))
-    post_notice(GST_ELEMENT_CAST(mux_),
-                gst_structure_new("simaai-copy", "port", G_TYPE_STRING,
-                                  GST_OBJECT_NAME(head.pad.get()), "reason", G_TYPE_STRING, kWhy,
-                                  "bytes", G_TYPE_UINT64, guint64{bytes}, nullptr));
+  stats_.note_copy(GST_ELEMENT_CAST(mux_), GST_OBJECT_NAME(head.pad.get()), kWhy, bytes);
+  stats_.count_allocation();
   memory = copy_tensor(head.buffer.get(), input.layout, tensor);
   if (memory == nullptr)
     fail("the buffer cannot be copied", input.caps.get(), true, bytes);
   return memory;
 }
 
-bool MuxCore::append_tensors(GstBuffer* set, Heads& now) {
+bool MuxCore::append_tensors(GstBuffer* set, Heads& now, std::uint64_t& bytes) {
   std::array<GstPtr<GstMemory>, kMaxTensors> memories;
   std::size_t count = 0;
   for (const Head& head : now) {
@@ -258,7 +254,7 @@ bool MuxCore::append_tensors(GstBuffer* set, Heads& now) {
       memories[count] = tensor_memory(head, tensor);
       if (memories[count] == nullptr)
         return false;
-      add(bytes_, memories[count++]->size);
+      bytes += memories[count++]->size;
     }
   }
   for (const std::size_t from : order_)
@@ -267,6 +263,7 @@ bool MuxCore::append_tensors(GstBuffer* set, Heads& now) {
 }
 
 GstFlowReturn MuxCore::push_set(Heads& now, GstClockTime at) {
+  const GstClockTime begun = gst_util_get_timestamp();
   std::size_t tensors = 0;
   for (const Head& head : now)
     tensors += input_of(head.pad.get()).layout.count();
@@ -275,7 +272,8 @@ GstFlowReturn MuxCore::push_set(Heads& now, GstClockTime at) {
     return GST_AGGREGATOR_FLOW_NEED_DATA;
   }
   GstPtr<GstBuffer> set(gst_buffer_new());
-  if (!append_tensors(set.get(), now))
+  std::uint64_t bytes = 0;
+  if (!append_tensors(set.get(), now, bytes))
     return GST_FLOW_ERROR;
   // Start and duration are those of the slowest pad that starts then, everything else is the first pad's.
   GstClockTime duration = GST_CLOCK_TIME_NONE;
@@ -302,7 +300,8 @@ GstFlowReturn MuxCore::push_set(Heads& now, GstClockTime at) {
     take(head);
     head.buffer.reset();
   }
-  add(frames_, 1);
+  stats_.note_memory(set.get());
+  stats_.count_frame(bytes, bytes, gst_util_get_timestamp() - begun);
   began_ = true;
   return gst_aggregator_finish_buffer(mux_, set.release());
 }

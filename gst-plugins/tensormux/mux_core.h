@@ -14,6 +14,7 @@
 #include <gst/gst.h>
 
 #include "common/caps_spec.h"
+#include "common/element_stats.h"
 #include "common/gst_ptr.h"
 
 namespace simaai::gst {
@@ -79,7 +80,7 @@ private:
   [[nodiscard]] GstFlowReturn give_up(Heads& now);
   [[nodiscard]] GstFlowReturn push_gap(Heads& now, GstClockTime at);
   [[nodiscard]] GstFlowReturn push_set(Heads& now, GstClockTime at);
-  [[nodiscard]] bool append_tensors(GstBuffer* set, Heads& now);
+  [[nodiscard]] bool append_tensors(GstBuffer* set, Heads& now, std::uint64_t& bytes);
   [[nodiscard]] GstPtr<GstMemory> tensor_memory(const Head& head, std::size_t tensor);
   void send_gap(GstClockTime at, GstClockTime duration);
   void arrange(const GstCaps* allowed, const std::vector<GstStructure*>& tensors);
@@ -92,11 +93,8 @@ private:
   std::vector<std::size_t>
       order_;          ///< tensor of the inputs, one behind the other, at each place of the set
   bool began_ = false; ///< a set was pushed
-  bool copy_announced_ = false;
   GstPtr<GstAllocator> proposed_; ///< to upstream, at last
-  std::atomic<std::uint64_t> frames_{0};
-  std::atomic<std::uint64_t> bytes_{0};
-  std::atomic<std::uint64_t> copies_{0};
+  ElementStats stats_;
   std::atomic<std::uint64_t> dropped_{0};
   std::atomic<std::uint64_t> gaps_{0};
 };

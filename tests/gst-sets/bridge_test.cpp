@@ -136,6 +136,22 @@ TEST(Bridge, TensorsInOneMemoryGetOneEachWithoutACopy) {
   }
 }
 
+/// Inputs with what lies between tensors, outputs without.
+TEST(Bridge, StatsCountBytesOfBothSides) {
+  const std::vector<Bytes> parts{Bytes{1, 2}, Bytes{3, 4, 5}};
+  const std::vector<std::uint64_t> places{0, 8};
+  ElementHarness harness("simaaitensorbridge");
+  ASSERT_TRUE(harness.send_caps(set_caps({{{2}, DType::Int8}, {{3}, DType::Int8}}, places)));
+  for (int i = 0; i < 3; ++i)
+    ASSERT_EQ(harness.push(together(parts, places)), GST_FLOW_OK);
+  EXPECT_EQ(harness.stat("frames"), 3U);
+  EXPECT_EQ(harness.stat("bytes-in"), 3U * 11);
+  EXPECT_EQ(harness.stat("bytes-out"), 3U * 5);
+  EXPECT_EQ(harness.stat("copies"), 0U);
+  EXPECT_EQ(harness.stat("allocations"), 0U);
+  EXPECT_LE(harness.stat("p50-ns"), harness.stat("max-ns"));
+}
+
 TEST(Bridge, LongerBuffersAreCut) {
   ElementHarness harness("simaaitensorbridge");
   ASSERT_TRUE(harness.send_caps(kTensor + ",dtype=int8,shape=<4>"));

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "common/fd_memory.h"
 #include "gst/tensor_text.h"
 #include "pads.h"
 #include "set_sample.h"
@@ -68,6 +69,11 @@ public:
       gst_message_unref(message);
     }
     return texts;
+  }
+  [[nodiscard]] GstPtr<GstStructure> stats() const {
+    GstStructure* raw = nullptr;
+    g_object_get(element_.get(), "stats", &raw, nullptr);
+    return GstPtr<GstStructure>(raw);
   }
   [[nodiscard]] std::vector<std::string> names() const {
     std::vector<std::string> found;
@@ -142,6 +148,33 @@ TEST(Demux, SharesTheMemoriesOfSets) {
     ASSERT_EQ(gst_buffer_n_memory(part.get()), 1U);
     EXPECT_EQ(gst_buffer_peek_memory(part.get(), 0), gst_buffer_peek_memory(set.get(), i));
   }
+}
+
+/// Inputs with what lies between tensors, outputs of all pads: some tensors may have two.
+TEST(Demux, StatsCountBytesOfSetsAndOfPads) {
+  Demux demux;
+  const auto allocator = simaai::gst::new_fd_allocator();
+  const auto again = demux.request("tensor_0", "position", "2");
+  const auto twice = demux.request("tensor_1", "position", "2");
+  const auto parts = three_parts(5);
+  const auto places = offsets_of(parts, 64, 128);
+  ASSERT_TRUE(demux.feed->start(set_caps(kThree, places)));
+  EXPECT_STREQ(gst_structure_get_string(demux.stats().get(), "memory"), "none");
+  for (int i = 0; i < 2; ++i)
+    ASSERT_EQ(demux.feed->push(together(parts, places, allocator.get())), GST_FLOW_OK);
+  const auto stats = demux.stats();
+  const auto number = [&](const char* field) {
+    guint64 value = 0;
+    EXPECT_TRUE(gst_structure_get_uint64(stats.get(), field, &value)) << field;
+    return value;
+  };
+  EXPECT_EQ(number("frames"), 2U);
+  EXPECT_EQ(number("bytes-in"), 2U * (places[2] + 15));
+  EXPECT_EQ(number("bytes-out"), 2U * (96 + 64 + 15 + 15));
+  EXPECT_EQ(number("copies"), 0U);
+  EXPECT_EQ(number("allocations"), 0U);
+  EXPECT_STREQ(gst_structure_get_string(stats.get(), "memory"),
+               simaai::gst::fd_allocator_memory(allocator.get()));
 }
 
 TEST(Demux, SharesPartsOfOneMemory) {

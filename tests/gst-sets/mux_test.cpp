@@ -188,6 +188,9 @@ TEST(Mux, SpreadTensorsAreCopiedAndCountedOrRefused) {
     ASSERT_EQ(gst_buffer_n_memory(set.get()), 2U);
     EXPECT_EQ(memory_bytes(set.get(), 0), (Bytes{0, 1, 2, 3}));
     EXPECT_EQ(mux.stat("copies"), 1U);
+    EXPECT_EQ(mux.stat("allocations"), 1U);
+    for (const char* field : {"bytes", "bytes-in", "bytes-out"})
+      EXPECT_EQ(mux.stat(field), 8U) << field;
   }
 }
 
