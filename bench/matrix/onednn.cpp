@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // oneDNN's integer products.
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -69,13 +70,18 @@ public:
     bool packed;
   };
 
-  Primitive(const Operands& from, Buffer<std::int32_t>& sums) : stream_(cpu_engine()) {
+  /// `scale`: of the target, elements instead of sums; 0: none.
+  Primitive(const Operands& from, void* output, float scale) : stream_(cpu_engine()) {
     using Tag = memory::format_tag;
     const memory::desc left({from.m, from.k}, memory::data_type::s8, Tag::ab);
     const memory::desc given({from.k, from.n}, memory::data_type::s8, from.right_tag);
     const memory::desc any({from.k, from.n}, memory::data_type::s8, Tag::any);
-    const memory::desc target({from.m, from.n}, memory::data_type::s32, Tag::ab);
-    const dnnl::matmul::primitive_desc chosen({left, from.packed ? any : given, target},
+    const auto type = scale == 0 ? memory::data_type::s32 : memory::data_type::s8;
+    const memory::desc target({from.m, from.n}, type, Tag::ab);
+    dnnl::primitive_attr attributes;
+    if (scale != 0)
+      attributes.set_output_scales(0, {scale});
+    const dnnl::matmul::primitive_desc chosen({left, from.packed ? any : given, target}, attributes,
                                               cpu_engine());
     matmul_ = dnnl::matmul(chosen);
     memory source(given, cpu_engine(), const_cast<std::int8_t*>(from.right));
@@ -87,7 +93,7 @@ public:
     }
     arguments_ = {{DNNL_ARG_SRC, memory(left, cpu_engine(), const_cast<std::int8_t*>(from.left))},
                   {DNNL_ARG_WEIGHTS, weights},
-                  {DNNL_ARG_DST, memory(target, cpu_engine(), sums.data())}};
+                  {DNNL_ARG_DST, memory(target, cpu_engine(), output)}};
   }
   void operator()() {
     matmul_.execute(stream_, arguments_);
@@ -100,28 +106,42 @@ private:
   std::unordered_map<int, memory> arguments_;
 };
 
-Candidate matmul(const Product& product, bool packed) {
-  const auto sums = std::make_shared<Buffer<std::int32_t>>(product.expected.size());
+Primitive::Operands operands_of(const Product& product, bool packed) {
   const auto rows = static_cast<std::int64_t>(product.rows);
   const auto inner = static_cast<std::int64_t>(product.inner);
   const auto cols = static_cast<std::int64_t>(product.cols);
   // In a gemv the matrix is the weights: a row times the transposed matrix.
-  const Primitive::Operands operands =
-      product.cols == 1
-          ? Primitive::Operands{1,
-                                inner,
-                                rows,
-                                product.b.data(),
-                                product.a.data(),
-                                memory::format_tag::ba,
-                                packed}
-          : Primitive::Operands{
-                rows,  inner, cols, product.a.data(), product.b.data(), memory::format_tag::ab,
-                packed};
-  const auto primitive = std::make_shared<Primitive>(operands, *sums);
+  return product.cols == 1
+             ? Primitive::Operands{1,
+                                   inner,
+                                   rows,
+                                   product.b.data(),
+                                   product.a.data(),
+                                   memory::format_tag::ba,
+                                   packed}
+             : Primitive::Operands{
+                   rows,  inner, cols, product.a.data(), product.b.data(), memory::format_tag::ab,
+                   packed};
+}
+
+Candidate matmul(const Product& product, bool packed) {
+  const auto sums = std::make_shared<Buffer<std::int32_t>>(product.expected.size());
+  const auto primitive =
+      std::make_shared<Primitive>(operands_of(product, packed), sums->data(), 0.0F);
   return candidate(
       packed ? "onednn_packed" : "onednn_matmul", [primitive] { (*primitive)(); },
       compares(product, sums));
+}
+
+Candidate requantized(const Product& product) {
+  const auto elements = std::make_shared<Buffer<std::int8_t>>(product.expected.size());
+  const auto scale =
+      static_cast<float>(std::ldexp(product.multiplier, -static_cast<int>(product.shift)));
+  const auto primitive =
+      std::make_shared<Primitive>(operands_of(product, true), elements->data(), scale);
+  return candidate(
+      kOnednnRequantized, [primitive] { (*primitive)(); },
+      [&product, elements] { return verdict_of(product, *elements); });
 }
 
 } // namespace
@@ -134,6 +154,7 @@ std::vector<Candidate> onednn_candidates(const Product& product) {
     result.push_back(gemm_row(product));
   result.push_back(matmul(product, false));
   result.push_back(matmul(product, true));
+  result.push_back(requantized(product));
   return result;
 }
 

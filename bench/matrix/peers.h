@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstdlib>
 #include <vector>
 
 #include "harness.h"
@@ -23,7 +24,26 @@ struct Product {
   Buffer<std::int8_t> expected_elements;
 };
 
-/// oneDNN's gemm_s8s8s32 and its matmul primitive, with weights as they are and prepacked.
+/// Peers that write elements.
+inline constexpr const char* kOnednnRequantized = "onednn_requantized";
+inline constexpr const char* kXnnpack = "xnnpack_qs8";
+
+/// What rescaled elements of a peer are: it may round in its own way, to a neighbour.
+[[nodiscard]] inline Verdict verdict_of(const Product& product,
+                                        const Buffer<std::int8_t>& elements) {
+  Verdict verdict = Verdict::Exact;
+  for (std::size_t n = 0; n < elements.size(); ++n) {
+    const int distance = std::abs(elements[n] - product.expected_elements[n]);
+    if (distance > 1)
+      return Verdict::Inexact;
+    if (distance == 1)
+      verdict = Verdict::OwnRounding;
+  }
+  return verdict;
+}
+
+/// oneDNN's gemm_s8s8s32 and its matmul primitive, with weights as they are and prepacked, and
+/// prepacked with a rescale by a binary32 factor.
 [[nodiscard]] std::vector<Candidate> onednn_candidates(const Product& product);
 /// XNNPACK's quantized fully-connected operator. It packs weights when it is made and rescales by a
 /// binary32 factor, so its elements may differ from the contract by one.

@@ -42,17 +42,7 @@ public:
 
   void run() { (void)xnn_run_operator(operator_, nullptr); }
 
-  [[nodiscard]] Verdict verdict() const {
-    Verdict verdict = Verdict::Exact;
-    for (std::size_t n = 0; n < elements_.size(); ++n) {
-      const int distance = std::abs(elements_[n] - product_.expected_elements[n]);
-      if (distance > 1)
-        return Verdict::Inexact;
-      if (distance == 1)
-        verdict = Verdict::OwnRounding;
-    }
-    return verdict;
-  }
+  [[nodiscard]] Verdict verdict() const { return verdict_of(product_, elements_); }
 
 private:
   const Product& product_;
@@ -71,7 +61,7 @@ std::vector<Candidate> xnnpack_candidates(const Product& product) {
   const auto layer = std::make_shared<FullyConnected>(product, product.cols == 1);
   std::vector<Candidate> result;
   result.push_back(candidate(
-      "xnnpack_qs8", [layer] { layer->run(); }, [layer] { return layer->verdict(); }));
+      kXnnpack, [layer] { layer->run(); }, [layer] { return layer->verdict(); }));
   return result;
 }
 

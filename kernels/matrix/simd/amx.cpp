@@ -39,8 +39,9 @@ SIMAAI_AMX inline __m512i load_part(const std::int8_t* src, std::size_t count) n
                      : _mm512_maskz_loadu_epi8((std::uint64_t{1} << count) - 1, src);
 }
 
-/// A wide block of b, since each reads all of a again; from the outer cache that costs more than
-/// anything else.
+/// Panels of b that stay in the first cache while the rows of a pass; where not even two do, a wide
+/// block, since each reads all of a again.
+constexpr std::size_t kNearBytes = (std::size_t{16} << 10) + 4 * 64;
 constexpr std::size_t kMostPanels = 32;
 
 /// Panels of b, sixteen columns each, that are packed at once: all of a cache line at a time.
@@ -205,7 +206,9 @@ public:
     }
     configure_tiles(config);
     const std::size_t panel_bytes = panel_stride(a_.cols);
-    const std::size_t panels = std::min(kMostPanels, sizeof packed_b_ / panel_bytes);
+    const std::size_t near = kNearBytes / panel_bytes / 2 * 2; // they are multiplied two by two
+    const std::size_t panels =
+        near > 0 ? near : std::min(kMostPanels, sizeof packed_b_ / panel_bytes);
     for (std::size_t col = 0; col < b_.cols; col += panels * kTile) {
       const std::size_t count = std::min(panels, (b_.cols - col + kTile - 1) / kTile);
       pack_panels(col, count, panel_bytes);
@@ -362,10 +365,10 @@ public:
     std::int8_t* to[2];
     for (std::size_t n = 0; n < 2; ++n)
       to[n] = c_.elements + tile_start(block.row + n * kTile, rows_) * c_.row_stride;
-    if (!block.two_cols || block.col + kPairRows > cols_)
+    const std::size_t rows = block.two_rows ? kPairRows : kTile;
+    if (!block.two_cols || block.col + kPairRows > cols_ || block.row + rows > rows_)
       return rescale_rows(block, sums, to);
-    pending_.begin(sums, {to[0] + block.col, to[1] + block.col}, c_.row_stride,
-                   block.two_rows ? 2 : 1);
+    pending_.begin(sums, to[0] + block.col, c_.row_stride, rows);
   }
   SIMAAI_AMX void finish() noexcept {
     pending_.divide(1);

@@ -54,35 +54,41 @@ private:
   Shares shares_;
 };
 
-/// Two by two tiles of sums, 32 a row, that become rows of 32 adjacent elements while the next ones are
-/// multiplied.
+/// Rows of 32 sums that become rows of 32 adjacent elements while the next ones are multiplied.
 template <class Rescale> class RescaleBlock {
 public:
   SIMAAI_AMX explicit RescaleBlock(const Rescale& rescale) noexcept : rescale_(rescale) {}
-  /// to[n]: where rows of tile row n go.
-  void begin(const std::int32_t* sums, std::int8_t* const (&to)[2], std::size_t stride,
-             std::size_t tile_rows) noexcept {
-    sums_ = sums;
-    to_[0] = to[0];
-    to_[1] = to[1];
+  void begin(const std::int32_t* sums, std::int8_t* to, std::size_t stride,
+             std::size_t rows) noexcept {
+    from_ = sums;
+    to_ = to;
     stride_ = stride;
-    shares_ = Shares(tile_rows * kTile / 2);
+    pairs_ = rows / 2;
   }
-  void divide(std::size_t steps) noexcept { shares_.divide(steps); }
+  void divide(std::size_t steps) noexcept { share_ = (pairs_ + steps - 1) / steps; }
   [[gnu::always_inline]] SIMAAI_AMX void step() noexcept {
-    shares_.step([this](std::size_t pair) SIMAAI_INLINE SIMAAI_AMX {
-      const std::int32_t* from = sums_ + 2 * pair * kPairRows;
-      std::int8_t* dst = to_[pair / (kTile / 2)] + pair % (kTile / 2) * 2 * stride_;
-      rescale_two_rows(rescale_, {from, from + kPairRows}, {dst, dst + stride_});
-    });
+    const Rescale rescale = rescale_; // elements may alias members: these stay in registers
+    const std::size_t stride = stride_;
+    const std::int32_t* from = from_;
+    std::int8_t* to = to_;
+    const std::size_t count = std::min(share_, pairs_);
+    for (std::size_t left = count; left != 0; --left) {
+      rescale_two_rows(rescale, {from, from + kPairRows}, {to, to + stride});
+      from += 2 * kPairRows;
+      to += 2 * stride;
+    }
+    from_ = from;
+    to_ = to;
+    pairs_ -= count;
   }
 
 private:
   const Rescale& rescale_;
-  const std::int32_t* sums_ = nullptr;
-  std::int8_t* to_[2] = {};
+  const std::int32_t* from_ = nullptr;
+  std::int8_t* to_ = nullptr;
   std::size_t stride_ = 0;
-  Shares shares_;
+  std::size_t pairs_ = 0; ///< rows that are left
+  std::size_t share_ = 0;
 };
 
 } // namespace
