@@ -41,7 +41,7 @@ SIMAAI_AMX inline __m512i load_part(const std::int8_t* src, std::size_t count) n
 
 /// Panels of b that stay in the first cache while the rows of a pass; where not even two do, a wide
 /// block, since each reads all of a again.
-constexpr std::size_t kNearBytes = (std::size_t{16} << 10) + 4 * 64;
+constexpr std::size_t kNearBytes = (std::size_t{16} << 10) + std::size_t{4} * 64;
 constexpr std::size_t kMostPanels = 32;
 
 /// Panels of b, sixteen columns each, that are packed at once: all of a cache line at a time.
