@@ -9,9 +9,11 @@
 #include "common/caps_spec.h"
 #include "common/element_stats.h"
 #include "common/errors.h"
+#include "common/pool_query.h"
 #include "matmul/dense_port.h"
 #include "matmul/matrix_properties.h"
 #include "matmul/port_caps.h"
+#include "pad_outputs.h"
 #include "tgmx_reader.h"
 
 GST_DEBUG_CATEGORY_STATIC(gst_simaai_tgmx_dec_debug);
@@ -23,12 +25,15 @@ using namespace simaai::gst;
 namespace matrix = simaai::kernels::matrix;
 
 struct DecoderState {
+  explicit DecoderState(GstElement* element) : outputs(element) {}
   std::optional<std::int8_t> fill; ///< object lock
+  PoolLimits limits;               ///< object lock
   // Streaming thread.
   TgmxReader reader;
   std::optional<DenseTarget> target; ///< of the caps that were sent
   std::size_t rows = 0;
   std::size_t cols = 0;
+  PadOutputs outputs;
   ElementStats stats;
   bool segment_sent = false;
   GstPtr<GstEvent> segment; ///< waits for caps, which come first
@@ -52,7 +57,7 @@ GST_ELEMENT_REGISTER_DEFINE_WITH_CODE(simaaitgmxdec, "simaaitgmxdec", GST_RANK_N
 
 namespace {
 
-enum Property : guint { PropChannelPadding = 1, PropStats };
+enum Property : guint { PropChannelPadding = 1, PropStats, PropMinBuffers, PropMaxBuffers };
 
 constexpr int kPaddingUnset = std::numeric_limits<std::int8_t>::min() - 1;
 
@@ -105,7 +110,11 @@ bool negotiate(GstSimaaiTgmxDec* self, std::size_t rows, std::size_t cols) {
     fail(self, ErrorKind::Negotiation, "downstream refused the caps", caps.get());
     return false;
   }
-  return true;
+  if (state.outputs.negotiate(self->src, caps.get(), state.target->needed_bytes()))
+    return true;
+  post_no_output(GST_ELEMENT_CAST(self), state.target->needed_bytes());
+  state.target.reset(); // asks again
+  return false;
 }
 
 /// Behind the caps. A source of bytes has no segment in time.
@@ -122,34 +131,48 @@ void send_segment(GstSimaaiTgmxDec* self) {
   gst_pad_push_event(self->src, state.segment.release());
 }
 
+/// A pooled buffer with the elements. Not GST_FLOW_OK: an error was posted, or nobody waits any more.
+GstFlowReturn fill_output(GstSimaaiTgmxDec* self, const matrix::DynMatrix& decoded,
+                          GstPtr<GstBuffer>& output) {
+  DenseTarget& target = *self->state->target;
+  GstPtr<GstBuffer> buffer;
+  if (const GstFlowReturn flow = self->state->outputs.acquire(buffer); flow != GST_FLOW_OK)
+    return flow;
+  if (buffer == nullptr) {
+    post_no_output(GST_ELEMENT_CAST(self), target.needed_bytes());
+    return GST_FLOW_ERROR;
+  }
+  if (gst_buffer_get_size(buffer.get()) < target.needed_bytes()) {
+    fail(self, ErrorKind::Data, "output buffer is shorter than the caps need");
+    return GST_FLOW_ERROR;
+  }
+  std::string reason = "a buffer cannot be mapped";
+  if (const BufferMap map(buffer.get(), GST_MAP_WRITE); map) {
+    reason.clear();
+    if (target.converts()) // gaps of a strided layout do not show old memory
+      std::memset(map.data(), 0, target.needed_bytes());
+    std::memcpy(target.stage(map.data()), decoded.storage().data(), decoded.storage().size());
+    if (target.write(map.data(), reason)) {
+      output = std::move(buffer);
+      return GST_FLOW_OK;
+    }
+  }
+  fail(self, ErrorKind::Data, reason);
+  return GST_FLOW_ERROR;
+}
+
 GstFlowReturn push_matrix(GstSimaaiTgmxDec* self, const TgmxStep& step, GstClockTime begun) {
   DecoderState& state = *self->state;
   const matrix::DynMatrix& decoded = *step.matrix;
-  const bool changed = !state.target || decoded.rows() != state.rows ||
-                       decoded.cols() != state.cols || gst_pad_check_reconfigure(self->src);
+  const bool asked = gst_pad_check_reconfigure(self->src) != FALSE; // that of a new link too
+  const bool changed =
+      asked || !state.target || decoded.rows() != state.rows || decoded.cols() != state.cols;
   if (changed && !negotiate(self, decoded.rows(), decoded.cols()))
     return GST_FLOW_NOT_NEGOTIATED;
   send_segment(self);
-  GstAllocationParams params;
-  gst_allocation_params_init(&params);
-  params.align = 63;
-  state.stats.count_allocation();
-  GstPtr<GstBuffer> buffer(gst_buffer_new_allocate(nullptr, state.target->needed_bytes(), &params));
-  GstMapInfo map;
-  if (buffer == nullptr || gst_buffer_map(buffer.get(), &map, GST_MAP_WRITE) == FALSE) {
-    fail(self, ErrorKind::Resource, "out of memory");
-    return GST_FLOW_ERROR;
-  }
-  auto* dst = reinterpret_cast<std::byte*>(map.data);
-  std::memset(dst, 0, map.size); // gaps of a strided layout do not show old memory
-  std::memcpy(state.target->stage(dst), decoded.storage().data(), decoded.storage().size());
-  std::string reason;
-  const bool written = state.target->write(dst, reason);
-  gst_buffer_unmap(buffer.get(), &map);
-  if (!written) {
-    fail(self, ErrorKind::Data, reason);
-    return GST_FLOW_ERROR;
-  }
+  GstPtr<GstBuffer> buffer;
+  if (const GstFlowReturn flow = fill_output(self, decoded, buffer); flow != GST_FLOW_OK)
+    return flow;
   GST_BUFFER_PTS(buffer.get()) = step.pts;
   if (step.gathered)
     state.stats.count_copy();
@@ -199,7 +222,11 @@ gboolean sink_event(GstPad* pad, GstObject* parent, GstEvent* event) noexcept {
       state.segment_sent = false;
     return TRUE;
   }
+  case GST_EVENT_FLUSH_START:
+    state.outputs.set_flushing(true);
+    break;
   case GST_EVENT_FLUSH_STOP:
+    state.outputs.set_flushing(false);
     state.reader.clear();
     state.segment_sent = false;
     state.segment.reset();
@@ -216,9 +243,29 @@ gboolean sink_event(GstPad* pad, GstObject* parent, GstEvent* event) noexcept {
   return gst_pad_event_default(pad, parent, event);
 }
 
+/// False with an error posted where the settings contradict each other.
+bool start(GstElement* element) {
+  DecoderState& state = *GST_SIMAAI_TGMX_DEC(element)->state;
+  PoolLimits limits;
+  {
+    const ObjectLock lock(element);
+    limits = state.limits;
+  }
+  if (std::string problem = limits.problem(); !problem.empty()) {
+    fail(GST_SIMAAI_TGMX_DEC(element), ErrorKind::Settings, std::move(problem));
+    return false;
+  }
+  state.stats.reset();
+  state.outputs.start(limits);
+  return true;
+}
+
 GstStateChangeReturn change_state(GstElement* element, GstStateChange transition) noexcept {
-  if (transition == GST_STATE_CHANGE_READY_TO_PAUSED)
-    GST_SIMAAI_TGMX_DEC(element)->state->stats.reset();
+  if (transition == GST_STATE_CHANGE_READY_TO_PAUSED && !start(element))
+    return GST_STATE_CHANGE_FAILURE;
+  // Before the pads stop: the streaming thread may be waiting for a buffer that never comes back.
+  if (transition == GST_STATE_CHANGE_PAUSED_TO_READY)
+    GST_SIMAAI_TGMX_DEC(element)->state->outputs.set_flushing(true);
   const GstStateChangeReturn result =
       GST_ELEMENT_CLASS(gst_simaai_tgmx_dec_parent_class)->change_state(element, transition);
   if (transition == GST_STATE_CHANGE_PAUSED_TO_READY) {
@@ -227,34 +274,54 @@ GstStateChangeReturn change_state(GstElement* element, GstStateChange transition
     state.target.reset();
     state.segment_sent = false;
     state.segment.reset();
+    state.outputs.stop();
   }
   return result;
 }
 
 void set_property(GObject* object, guint id, const GValue* value, GParamSpec* spec) noexcept {
-  if (id != PropChannelPadding) {
-    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
-    return;
-  }
-  const int padding = g_value_get_int(value);
+  DecoderState& state = *GST_SIMAAI_TGMX_DEC(object)->state;
   const ObjectLock lock(object);
-  GST_SIMAAI_TGMX_DEC(object)->state->fill =
-      padding == kPaddingUnset ? std::nullopt : std::optional(static_cast<std::int8_t>(padding));
+  switch (id) {
+  case PropChannelPadding: {
+    const int padding = g_value_get_int(value);
+    state.fill =
+        padding == kPaddingUnset ? std::nullopt : std::optional(static_cast<std::int8_t>(padding));
+    break;
+  }
+  case PropMinBuffers:
+    state.limits.min_buffers = g_value_get_uint(value);
+    break;
+  case PropMaxBuffers:
+    state.limits.max_buffers = g_value_get_uint(value);
+    break;
+  default:
+    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
+  }
 }
 
 void get_property(GObject* object, guint id, GValue* value, GParamSpec* spec) noexcept {
+  const DecoderState& state = *GST_SIMAAI_TGMX_DEC(object)->state;
   if (id == PropStats) {
-    g_value_take_boxed(value,
-                       GST_SIMAAI_TGMX_DEC(object)->state->stats.structure_with_conversions());
-    return;
-  }
-  if (id != PropChannelPadding) {
-    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
+    GstStructure* stats = state.stats.structure_with_conversions();
+    state.outputs.describe(stats);
+    g_value_take_boxed(value, stats);
     return;
   }
   const ObjectLock lock(object);
-  const auto& fill = GST_SIMAAI_TGMX_DEC(object)->state->fill;
-  g_value_set_int(value, fill ? int{*fill} : kPaddingUnset);
+  switch (id) {
+  case PropChannelPadding:
+    g_value_set_int(value, state.fill ? int{*state.fill} : kPaddingUnset);
+    break;
+  case PropMinBuffers:
+    g_value_set_uint(value, state.limits.min_buffers);
+    break;
+  case PropMaxBuffers:
+    g_value_set_uint(value, state.limits.max_buffers);
+    break;
+  default:
+    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
+  }
 }
 
 void finalize(GObject* object) noexcept {
@@ -281,6 +348,7 @@ static void gst_simaai_tgmx_dec_class_init(GstSimaaiTgmxDecClass* klass) {
                        static_cast<GParamFlags>(G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS |
                                                 GST_PARAM_MUTABLE_READY)));
   install_matrix_stats_property(object_class, PropStats);
+  install_pool_limits(object_class, PropMinBuffers, PropMaxBuffers);
 
   auto* element_class = GST_ELEMENT_CLASS(klass);
   element_class->change_state = change_state;
@@ -296,7 +364,7 @@ static void gst_simaai_tgmx_dec_class_init(GstSimaaiTgmxDecClass* klass) {
 }
 
 static void gst_simaai_tgmx_dec_init(GstSimaaiTgmxDec* self) {
-  self->state = new DecoderState();
+  self->state = new DecoderState(GST_ELEMENT_CAST(self));
   self->sink = gst_pad_new_from_static_template(&sink_template, "sink");
   gst_pad_set_chain_function(self->sink, chain);
   gst_pad_set_event_function(self->sink, sink_event);

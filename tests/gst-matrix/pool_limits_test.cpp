@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// min-buffers and max-buffers of the elements that run no op, simaaimatmul, simaainpysrc and the video elements, and what else holds for
-// them alike. Op elements have gst_pool_limits.
+// min-buffers and max-buffers of the elements that run no op, simaaimatmul, simaaitgmxdec, simaainpysrc and the video elements, and what
+// else holds for them alike. Op elements have gst_pool_limits.
 #include <cstdio>
 #include <mutex>
 #include <string>
@@ -33,12 +33,14 @@ struct Case {
   const char* factory;
   Settings settings;
   const char* caps; ///< null: a source
-  std::size_t input_bytes;
+  Bytes input;
+  std::string source; ///< of a pipeline, where zeros are no input
 };
 
 class PoolLimitsOf : public testing::TestWithParam<const char*> {
 protected:
-  PoolLimitsOf() : weights_(reference::wire(reference::Random(5).rows(3, 17))) {
+  PoolLimitsOf()
+      : weights_(reference::wire(reference::Random(5).rows(3, 17))), many_(repeated(matrix_, 100)) {
     npy_ = testing::TempDir() + "pool_limits_" + GetParam() + ".npy";
     simaai::oracle::write_npy(npy_, simaai::oracle::random_tensor({4, 5}, DType::Float32, 7));
   }
@@ -46,19 +48,23 @@ protected:
 
   Case describe(Settings limits) {
     const std::string name = GetParam();
-    Case made{GetParam(), std::move(limits), nullptr, 0};
+    Case made{GetParam(), std::move(limits), nullptr, {}, {}};
     if (name == "simaaimatmul") {
       made.settings.emplace_back("weights", weights_.path().c_str());
       made.caps = "application/vnd.simaai.tensor,dtype=int8,layout=contiguous,shape=<4,17>";
-      made.input_bytes = 68;
+      made.input.resize(68);
     } else if (name == "simaaivideototensor") {
       made.settings.emplace_back("mean", "<1.0>"); // no uint8: never a view
       made.caps = "video/x-raw,format=RGB,width=4,height=2,framerate=0/1";
-      made.input_bytes = 24;
+      made.input.resize(24);
     } else if (name == "simaaitensortovideo") {
       made.caps = "application/vnd.simaai.tensor,dtype=float32,layout=contiguous,shape=<1,2,4,3>,"
                   "framerate=0/1";
-      made.input_bytes = 96;
+      made.input.resize(96);
+    } else if (name == "simaaitgmxdec") {
+      made.caps = "application/x-tgmx";
+      made.input = matrix_;
+      made.source = "filesrc location=" + many_.path();
     } else {
       made.settings.emplace_back("location", npy_.c_str());
       made.settings.emplace_back("loop", "true");
@@ -67,7 +73,16 @@ protected:
   }
 
 private:
+  static Bytes repeated(const Bytes& one, int times) {
+    Bytes all;
+    for (int i = 0; i < times; ++i)
+      all.insert(all.end(), one.begin(), one.end());
+    return all;
+  }
+
+  const Bytes matrix_ = reference::wire(reference::Random(6).rows(3, 17));
   TemporaryFile weights_;
+  TemporaryFile many_; ///< matrices
   std::string npy_;
 };
 
@@ -125,9 +140,10 @@ GstPtr<GstElement> pipeline_of(const Case& one, Keeper& keeper) {
   EXPECT_TRUE(gst_element_link(held, sink));
   if (one.caps != nullptr) {
     GError* error = nullptr;
+    const std::string zeros = "fakesrc sizetype=fixed format=time filltype=zero sizemax=" +
+                              std::to_string(one.input.size());
     GstElement* source = gst_parse_bin_from_description(
-        ("fakesrc sizetype=fixed format=time filltype=zero sizemax=" +
-         std::to_string(one.input_bytes) + " ! capsfilter caps=\"" + one.caps + "\"")
+        ((one.source.empty() ? zeros : one.source) + " ! capsfilter caps=\"" + one.caps + "\"")
             .c_str(),
         TRUE, &error);
     EXPECT_EQ(error, nullptr);
@@ -157,13 +173,13 @@ TEST_P(PoolLimitsOf, AWaitIsAnnouncedAndEndsWithABufferOrAState) {
 
 TEST_P(PoolLimitsOf, LeastBuffersAreThereBeforehand) {
   if (std::string(GetParam()) == "simaainpysrc")
-    GTEST_SKIP() << "has no stats";
+    GTEST_SKIP() << "has no input to harness";
   const Case one = describe({{"min-buffers", "4"}, {"max-buffers", "4"}});
   ElementHarness harness(one.factory, one.settings);
   ASSERT_TRUE(harness.send_caps(one.caps));
   std::vector<GstPtr<GstBuffer>> held;
   for (int i = 0; i < 4; ++i) {
-    ASSERT_EQ(harness.push(Bytes(one.input_bytes)), GST_FLOW_OK);
+    ASSERT_EQ(harness.push(one.input), GST_FLOW_OK);
     EXPECT_EQ(harness.stat("allocations"), 4U);
     held.push_back(harness.pull_buffer());
   }
@@ -183,13 +199,13 @@ TEST_P(PoolLimitsOf, ThatContradictEachOtherAreRefused) {
 }
 
 TEST_P(PoolLimitsOf, OutputsOfAGapAreOne) {
-  if (std::string(GetParam()) == "simaainpysrc")
-    GTEST_SKIP() << "has no input";
+  if (std::string(GetParam()) == "simaainpysrc" || std::string(GetParam()) == "simaaitgmxdec")
+    GTEST_SKIP() << "has no input that belongs to one output";
   const Case one = describe({});
   ElementHarness harness(one.factory, one.settings);
   ASSERT_TRUE(harness.send_caps(one.caps));
   for (const bool gap : {true, false}) {
-    auto input = buffer_of(Bytes(one.input_bytes));
+    auto input = buffer_of(one.input);
     if (gap)
       GST_BUFFER_FLAG_SET(input.get(), GST_BUFFER_FLAG_GAP);
     ASSERT_EQ(harness.push(std::move(input)), GST_FLOW_OK);
@@ -208,14 +224,14 @@ TEST_P(PoolLimitsOf, MissingDescriptorsAreSaid) {
                                     nullptr);
   ASSERT_TRUE(harness.send_caps(one.caps));
   std::vector<GstPtr<GstBuffer>> held;
-  ASSERT_EQ(harness.push(Bytes(one.input_bytes)), GST_FLOW_OK);
+  ASSERT_EQ(harness.push(one.input), GST_FLOW_OK);
   held.push_back(harness.pull_buffer());
   EXPECT_EQ(harness.stat("allocations"), 1U);
   GstFlowReturn flow = GST_FLOW_OK;
   {
     const DescriptorLimit limit(6);
     for (int i = 0; i < 200 && flow == GST_FLOW_OK; ++i) {
-      flow = harness.push(Bytes(one.input_bytes));
+      flow = harness.push(one.input);
       if (flow == GST_FLOW_OK)
         held.push_back(harness.pull_buffer());
     }
@@ -226,12 +242,12 @@ TEST_P(PoolLimitsOf, MissingDescriptorsAreSaid) {
   EXPECT_TRUE(mentions(errors[0], {"no memory for an output buffer", "Too many open files"}))
       << errors[0];
   held.clear();
-  EXPECT_EQ(harness.push(Bytes(one.input_bytes)), GST_FLOW_OK);
+  EXPECT_EQ(harness.push(one.input), GST_FLOW_OK);
 }
 
 INSTANTIATE_TEST_SUITE_P(Elements, PoolLimitsOf,
-                         testing::Values("simaaimatmul", "simaainpysrc", "simaaivideototensor",
-                                         "simaaitensortovideo"),
+                         testing::Values("simaaimatmul", "simaaitgmxdec", "simaainpysrc",
+                                         "simaaivideototensor", "simaaitensortovideo"),
                          [](const auto& one) { return std::string(one.param); });
 
 } // namespace

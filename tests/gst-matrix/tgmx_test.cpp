@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // simaaitgmxenc and simaaitgmxdec: the same bytes from every layout, every layout from the bytes.
+#include <fstream>
+#include <thread>
+
 #include <gtest/gtest.h>
 
 #include "gst/element_harness.h"
@@ -11,6 +14,7 @@ namespace {
 
 using namespace simaai::kernels;
 using namespace simaai::test;
+using simaai::gst::BufferMap;
 namespace oracle = simaai::oracle;
 
 constexpr auto kCompact = ChannelStorage::Compact;
@@ -127,6 +131,77 @@ TEST(TgmxDec, StatsCountMatrices) {
   EXPECT_EQ(harness.stat("bytes-in"), 2U * 39);
   EXPECT_EQ(harness.stat("bytes-out"), 2U * 6);
   EXPECT_EQ(harness.stat("copies"), 1U); // the matrix that came in two pieces
+}
+
+TEST(TgmxDec, OutputsComeFromAPool) {
+  const Bytes stream = reference::wire({{1, -2, 3}, {4, 5, -6}});
+  ElementHarness harness("simaaitgmxdec");
+  harness.accept_downstream(
+      caps_of({Shape{2, 3}, DType::Int8, Strided{{8, 1}}}).c_str()); // gaps between rows
+  ASSERT_TRUE(harness.send_caps("application/x-tgmx"));
+  EXPECT_EQ(harness.stat("allocations"), 0U);
+  for (int i = 0; i < 20; ++i) {
+    ASSERT_EQ(harness.push(stream), GST_FLOW_OK);
+    const auto output = harness.pull_buffer();
+    EXPECT_EQ(bytes_of(output.get()), (Bytes{1, 0xFE, 3, 0, 0, 0, 0, 0, 4, 5, 0xFA}));
+    const auto map = BufferMap(output.get(), GST_MAP_WRITE);
+    std::fill_n(map.data(), 11, std::byte{0x77}); // the next one does not show it
+  }
+  EXPECT_EQ(harness.stat("allocations"), 1U);
+}
+
+TEST(TgmxDec, AFlushEndsTheWaitForABuffer) {
+  const Bytes stream = reference::wire({{1, -2, 3}, {4, 5, -6}});
+  ElementHarness harness("simaaitgmxdec", {{"max-buffers", "1"}});
+  ASSERT_TRUE(harness.send_caps("application/x-tgmx"));
+  ASSERT_EQ(harness.push(stream), GST_FLOW_OK);
+  auto held = harness.pull_buffer();
+  GstFlowReturn flow = GST_FLOW_OK;
+  std::thread pusher([&] { flow = harness.push(stream); });
+  bool waits = false;
+  for (int i = 0; i < 1000 && !waits; ++i) {
+    for (const auto& message : harness.take_messages())
+      waits = waits || gst_message_has_name(message.get(), "simaai-pool-wait");
+    g_usleep(10000);
+  }
+  EXPECT_TRUE(waits);
+  gst_harness_push_event(harness.get(), gst_event_new_flush_start());
+  pusher.join();
+  EXPECT_EQ(flow, GST_FLOW_FLUSHING);
+  gst_harness_push_event(harness.get(), gst_event_new_flush_stop(TRUE));
+  ASSERT_TRUE(harness.send_caps("application/x-tgmx"));
+  held.reset();
+  EXPECT_EQ(harness.push(stream), GST_FLOW_OK);
+  EXPECT_EQ(harness.pull(), (Bytes{1, 0xFE, 3, 4, 5, 0xFA}));
+}
+
+/// The most that the address space of this process ever was.
+std::uint64_t peak_bytes() {
+  std::ifstream status("/proc/self/status");
+  for (std::string word; status >> word;)
+    if (std::uint64_t kilobytes = 0; word == "VmPeak:" && status >> kilobytes)
+      return kilobytes * 1024;
+  ADD_FAILURE() << "no VmPeak";
+  return 0;
+}
+
+/// 119 MiB of elements, 595 MiB of stream, says a header of nine bytes.
+TEST(TgmxDec, WhatAHeaderClaimsIsNotAllocatedBeforeItIsThere) {
+  Bytes stream = reference::wire({{1, -2, 3}, {4, 5, -6}});
+  for (const std::size_t at : {5U, 7U}) { // rows, columns: 11172
+    stream[at] = 0xA4;
+    stream[at + 1] = 0x2B;
+  }
+  ElementHarness harness("simaaitgmxdec", {{"min-buffers", "2"}});
+  ASSERT_TRUE(harness.send_caps("application/x-tgmx"));
+  const std::uint64_t before = peak_bytes();
+  for (int i = 0; i < 3; ++i)
+    ASSERT_EQ(harness.push(i == 0 ? stream : Bytes(4096)), GST_FLOW_OK);
+  EXPECT_LT(peak_bytes() - before, std::uint64_t{64} << 20);
+  EXPECT_EQ(harness.stat("allocations"), 0U);
+  EXPECT_EQ(harness.output_caps(), "");
+  gst_harness_push_event(harness.get(), gst_event_new_eos());
+  EXPECT_TRUE(mentions(harness.take_errors().at(0), {"ends within a matrix", "8231 bytes"}));
 }
 
 TEST(TgmxDec, AnotherShapeIsNegotiatedAnew) {

@@ -4,8 +4,10 @@
 #include <filesystem>
 #include <map>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "common/gst_ptr.h"
 #include "gst-matrix/weights.h"
@@ -133,6 +135,30 @@ TEST_F(Stats, OfFilesSetsAndSpellings) {
   }
   std::remove(in.c_str());
   std::remove(out.c_str());
+}
+
+TEST_F(Stats, OfMatrices) {
+  Bytes stream;
+  for (std::uint64_t i = 0; i < kFrames; ++i) {
+    const Bytes one =
+        reference::wire(reference::Random(static_cast<std::uint32_t>(i + 1)).rows(4, 5));
+    stream.insert(stream.end(), one.begin(), one.end());
+  }
+  const TemporaryFile file(stream);
+  launch("filesrc blocksize=1000 location=" + file.path() +
+         " ! simaaitgmxdec name=decoder min-buffers=3 max-buffers=3 ! simaaitgmxenc name=encoder ! "
+         "fakesink");
+  for (int run = 0; run < 2; ++run) {
+    play({"decoder", "encoder"});
+    // A matrix has 109 bytes: six of them lie in two blocks of the source.
+    expect("decoder", {{"frames", kFrames},
+                       {"bytes-in", stream.size()},
+                       {"bytes-out", kFrames * 20},
+                       {"allocations", 3},
+                       {"copies", 6},
+                       {"conversions", 0}});
+    gst_element_set_state(pipeline_.get(), GST_STATE_NULL);
+  }
 }
 
 } // namespace
