@@ -240,9 +240,9 @@ std::string arrival_figures(const Report& report, const std::vector<Arrival>& ar
 
 std::string tiles(const Report& report) {
   const PathReport* main = nullptr;
-  for (const PathReport& path : report.paths) {
-    if (main == nullptr || path.latency.count > main->latency.count)
-      main = &path;
+  for (const PathReport* path : total_paths(report)) {
+    if (main == nullptr || path->latency.count > main->latency.count)
+      main = path;
   }
   std::uint64_t drops = 0;
   bool known = false;
@@ -258,6 +258,8 @@ std::string tiles(const Report& report) {
     html += tile(ns(main->latency.p99), "p99");
     html += tile(ns(main->latency.max), "slowest");
     html += tile(std::to_string(main->frames), "frames");
+  } else if (!report.paths.empty()) {
+    html += tile("n/a", "source to sink");
   }
   html += tile(known ? std::to_string(drops) : "n/a", "drops");
   return html + "</div>\n";

@@ -155,6 +155,7 @@ std::string json_text(const Report& report) {
     json.value("origin", path.origin);
     json.value("sink", path.sink);
     json.value("frames", path.frames);
+    json.value("from_source", path.from_source);
     write_stat(json, "latency", path.latency);
     json.close('}');
   }
@@ -194,6 +195,8 @@ std::string csv_text(const Report& report) {
   for (const PathReport& path : report.paths) {
     csv_line(text, "path", path.origin + " " + path.sink, "latency", path.latency);
     csv_bare_line(text, "path", path.origin + " " + path.sink, "frames", path.frames);
+    csv_bare_line(text, "path", path.origin + " " + path.sink, "from_source",
+                  path.from_source ? 1 : 0);
   }
   for (const std::string& note : report.notes)
     text += csv_note("note", note);

@@ -22,7 +22,7 @@ template <class Visit> void for_each_sink(const Element& element, Visit visit) n
 }
 
 bool combines(const Element& element) noexcept {
-  return element.sink_count.load(std::memory_order_acquire) > 1;
+  return element.aggregates || element.sink_count.load(std::memory_order_acquire) > 1;
 }
 
 /// What comes are chunks of bytes, or packets that it takes apart: what leaves and is none of these begins there.

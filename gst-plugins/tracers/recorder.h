@@ -145,6 +145,8 @@ struct Element {
   bool demuxes = false;
   /// The same where bytes come in and not frames, as their segment says.
   bool parses = false;
+  /// Makes a buffer of what its inputs have at a time, even where it has one input.
+  bool aggregates = false;
   std::uint32_t index = 0;
 
   std::array<std::atomic<Pad*>, kSinks> sinks{};

@@ -202,7 +202,8 @@ std::string identity_text(const Counts& counts) {
 /// number is not known.
 std::optional<std::uint64_t> drops_of(const Element& element, const Counts& counts,
                                       bool is_source) {
-  const bool combines = element.sink_count.load(std::memory_order_relaxed) > 1;
+  const bool combines =
+      element.aggregates || element.sink_count.load(std::memory_order_relaxed) > 1;
   if (is_source || element.ends_streams || element.repacks || combines || counts.appeared != 0 ||
       counts.untagged != 0 || counts.reshaped != 0 || get(element.forgotten) != 0)
     return std::nullopt;
@@ -310,8 +311,9 @@ void add_paths(Report& report, const Recorder& recorder, const std::vector<const
       std::uint64_t frames = 0;
       for (const Figures* figures : pad->figures())
         frames += figures != nullptr ? get(figures->frames[place]) : 0;
+      const bool from_source = report.elements[pads[origin - 1]->element->index].role == "source";
       report.paths.push_back({full_name(report, origin - 1), full_name(report, pad->index), frames,
-                              latency_of(recorder, *pad, place, samples.complete)});
+                              latency_of(recorder, *pad, place, samples.complete), from_source});
     }
   }
 }
@@ -357,6 +359,13 @@ void add_notes(Report& report, const Recorder& recorder, const std::vector<const
     report.notes.push_back(number_text(recorder.frames().forgotten(), "frame") + " lived while " +
                            std::to_string(recorder.frames().size()) +
                            " later ones began: where they ended was not seen");
+  const bool is_known = !total_paths(report).empty();
+  for (const PathReport& path : report.paths) {
+    if (!path.from_source)
+      report.notes.push_back(
+          path.sink + ": " + number_text(path.frames, "frame") + " began at " + path.origin +
+          ", which is no source: " + (is_known ? "not part of total" : "total is n/a"));
+  }
   for (const Pad* pad : pads) {
     std::uint64_t known = 0;
     for (const PathReport& path : report.paths)
@@ -370,6 +379,20 @@ void add_notes(Report& report, const Recorder& recorder, const std::vector<const
 }
 
 } // namespace
+
+std::vector<const PathReport*> total_paths(const Report& report) {
+  std::map<std::string, std::int64_t> excess; // of frames from sources, by sink
+  std::vector<const PathReport*> paths;
+  for (const PathReport& path : report.paths) {
+    const auto frames = static_cast<std::int64_t>(path.frames);
+    excess[path.sink] += path.from_source ? frames : -frames;
+    if (path.from_source)
+      paths.push_back(&path);
+  }
+  const bool is_known =
+      std::all_of(excess.begin(), excess.end(), [](const auto& sink) { return sink.second >= 0; });
+  return is_known ? paths : std::vector<const PathReport*>{};
+}
 
 Report make_report(const Recorder& recorder, std::string pipeline, bool with_spans) {
   Report report;

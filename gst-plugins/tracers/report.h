@@ -65,6 +65,7 @@ struct PathReport {
   std::string sink;         ///< element:pad where they arrived
   std::uint64_t frames = 0; ///< of which these are the buffers
   Stat latency;
+  bool from_source = true; ///< the origin is a source, not an element that began frames anew
 };
 
 /// A buffer's way, for waterfalls and traces. Times are relative to the first span.
@@ -85,6 +86,10 @@ struct Report {
   bool spans_complete = false;
   std::vector<std::string> notes; ///< what was not seen, for people
 };
+
+/// Paths from a source to a sink; empty where some sink got most of its frames from where they began anew inside the
+/// pipeline: how long they took from the source is not known then.
+[[nodiscard]] std::vector<const PathReport*> total_paths(const Report& report);
 
 /// Call it while no thread records for exact figures; otherwise spans are left out.
 [[nodiscard]] Report make_report(const Recorder& recorder, std::string pipeline, bool with_spans);

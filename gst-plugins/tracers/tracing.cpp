@@ -143,6 +143,12 @@ bool is_of_class(GstElement* element, const char* words) noexcept {
   return type != nullptr && std::strstr(type, words) != nullptr;
 }
 
+/// By its name, as the library of that class is not needed otherwise.
+bool is_aggregator(GstElement* element) noexcept {
+  const GType aggregator = g_type_from_name("GstAggregator");
+  return aggregator != 0 && g_type_is_a(G_OBJECT_TYPE(element), aggregator) != FALSE;
+}
+
 const char* factory_name(GstElement* element) noexcept {
   GstElementFactory* factory = gst_element_get_factory(element);
   return factory != nullptr ? GST_OBJECT_NAME(factory) : G_OBJECT_TYPE_NAME(element);
@@ -354,6 +360,7 @@ Binding Tracing::make_binding(GstPad* pad) {
                                                     path_of(element));
     added->demuxes = is_of_class(element, "Codec/Demuxer");
     added->parses = is_of_class(element, "Parser");
+    added->aggregates = is_aggregator(element);
     added->repacks =
         added->demuxes || is_of_class(element, "Codec/Muxer") || is_of_class(element, "ayloader");
     record = new ElementRecord{&session, added};

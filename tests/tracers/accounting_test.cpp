@@ -296,6 +296,55 @@ TEST(LatencyAccounting, AnAggregatorWithOtherTimestampsIsNotGuessed) {
   EXPECT_EQ(line.report().elements[1].appeared, 2U);
 }
 
+TEST(LatencyAccounting, AnAggregatorOfOneInputIsMeasuredAsOfSeveral) {
+  Synthetic line;
+  Pad& src = line.source("camera");
+  Pad& in = line.sink("mixer");
+  in.element->aggregates = true;
+  Pad& out = line.also(in, "src", Direction::Source);
+  Pad& end = line.sink("screen", true);
+  for (std::uint64_t i = 1; i <= 4; ++i) {
+    line.push(1000 * i, src, in, plain(100 * i));
+    line.back(1000 * i + 1);
+    if (i > 1)
+      line.push(1000 * i + 60, out, end, plain(100 * i - 70, 4096)); // times of its own
+    line.back(1000 * i + 61);
+  }
+  const Report report = line.report();
+  ASSERT_TRUE(report.elements[1].residence);
+  EXPECT_EQ(report.elements[1].residence->count, 3U);
+  EXPECT_EQ(report.elements[1].residence->min, 1060U);
+  EXPECT_FALSE(report.elements[1].drops);
+  ASSERT_EQ(total_paths(report).size(), 1U);
+}
+
+// Frames that begin inside say nothing of the way from the source: no total, rather than a small one.
+TEST(LatencyAccounting, FramesThatBeganInsideHaveNoTotal) {
+  for (const std::uint64_t matching : {0U, 2U, 4U, 6U}) {
+    Synthetic line;
+    Pad& src = line.source("camera");
+    Pad& in = line.sink("maker");
+    Pad& out = line.also(in, "src", Direction::Source);
+    Pad& end = line.sink("screen", true);
+    for (std::uint64_t i = 1; i <= 6; ++i) {
+      line.push(1000 * i, src, in, plain(100 * i));
+      line.push(1000 * i + 300, out, end, plain(100 * i + (i <= matching ? 0 : 50), 4096));
+      line.back(1000 * i + 301);
+      line.back(1000 * i + 302);
+    }
+    const Report report = line.report();
+    const auto total = total_paths(report);
+    ASSERT_EQ(total.size(), matching > 2 ? 1U : 0U);
+    EXPECT_EQ(report.notes.size(), matching < 6 ? 1U : 0U);
+    for (const std::string& note : report.notes)
+      EXPECT_EQ(note, "screen:sink: " + std::to_string(6 - matching) +
+                          " frames began at maker:src, which is no source: " +
+                          (matching > 2 ? "not part of total" : "total is n/a"));
+    for (const PathReport* path : total)
+      EXPECT_EQ(path->latency.min, 300U);
+  }
+}
+
 TEST(LatencyAccounting, AFunnelPassesEachBufferOnItsOwn) {
   Synthetic line;
   Pad& one_src = line.source("one");

@@ -199,6 +199,22 @@ class Tool(unittest.TestCase):
         some = next(e for e in report["elements"] if e["name"] == "some")
         self.assertGreater(some["drops"], 0)
 
+    def test_a_total_that_is_not_known(self):
+        # What a demuxer makes begins there: the queue before it is in no path.
+        paths = {form: self.folder / f"a.{form}" for form in ("json", "csv", "html", "trace", "table")}
+        arguments = [word for form, path in paths.items() for word in (f"--{form}", path)]
+        inside = ("videotestsrc num-buffers=60 ! video/x-raw,format=GRAY8,width=32,height=32,framerate=30/1 ! queue min-threshold-buffers=4 "
+                  "! jpegenc ! matroskamux streamable=true ! matroskademux ! fakesink name=screen")
+        out, err = self.run_tool("--samples", 20, "--check", "total.p99<10s", *arguments, inside, status=3)
+        self.assertIn("total.p99<10s: FAILS (n/a: frames began", err)
+        for text in (out, *(path.read_text() for path in paths.values())):
+            self.assertIn("total is n/a", text)
+        self.assertIs(json.loads(paths["json"].read_text())["paths"][0]["from_source"], False)
+        _, err = self.run_tool("--check", "total.p99<10s", "--", *LAUNCH, *inside.split(), status=3)
+        self.assertIn("total.p99<10s: FAILS (n/a: frames began", err)
+        out, _ = self.run_tool("--samples", 20, "--repeat", 1, "--compare", inside, inside)
+        self.assertIn("other / first: n/a", out)
+
     def test_nothing_to_compare(self):
         out, _ = self.run_tool("--warmup", 0, "--samples", 4, "--repeat", 1, "--compare", "videotestsrc num-buffers=5 ! fakesink",
                                "videotestsrc num-buffers=5 ! fakesink")

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The parts of simaai-latency that need no pipeline: conditions, ratios, forms of output.
+#include <utility>
+
 #include <gtest/gtest.h>
 
 #include "tests/tracers/synthetic.h"
@@ -132,6 +134,26 @@ TEST(LatencyChecks, AreJudgedByTheReport) {
   EXPECT_FALSE(result("screen.working.p50<1s")) << "it names no jobs";
   EXPECT_FALSE(result("screen.p50<1s")) << "a sink has no residence: not known is not met";
   EXPECT_FALSE(result("nobody.p50<1s"));
+}
+
+TEST(LatencyChecks, ATotalFromInsideIsNotKnown) {
+  Report report = example();
+  const auto check = parse_check("total.p99<1s");
+  EXPECT_TRUE(holds(*check, value_of(*check, report)));
+  report.paths[0].from_source = false;
+  Watched watched;
+  read_status(csv_text(report), watched);
+  for (const Report* judged : {&std::as_const(report), &std::as_const(watched.reports.at(0))}) {
+    EXPECT_FALSE(value_of(*check, *judged));
+    EXPECT_TRUE(concerns(*check, *judged));
+    EXPECT_NE(why_unknown(*check, *judged).find("inside the pipeline"), std::string::npos);
+  }
+  EXPECT_EQ(html_text(report).find("p50 source to sink"), std::string::npos);
+  // One sink of two: the slowest path is not known either.
+  report.paths.push_back(report.paths[0]);
+  report.paths[1].sink = "other:sink";
+  report.paths[1].from_source = true;
+  EXPECT_FALSE(value_of(*check, report));
 }
 
 TEST(LatencyRatio, IntervalsAreOrderStatistics) {

@@ -89,6 +89,8 @@ void read_path(Report& report, const std::vector<std::string>& cells) {
   const auto stat = stat_of(cells);
   if (cells[2] == "frames" && !report.paths.empty())
     report.paths.back().frames = number_of(cells[3]);
+  if (cells[2] == "from_source" && !report.paths.empty())
+    report.paths.back().from_source = cells[3] == "1";
   if (cells[2] != "latency" || !stat)
     return;
   // The blank before the sink, whose name may have others: pads have none.

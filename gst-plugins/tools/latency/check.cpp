@@ -101,8 +101,8 @@ std::optional<Stat> metric_of(const ElementReport& element, const std::string& m
 
 std::optional<double> total_of(const Check& check, const Report& report) {
   std::optional<double> worst;
-  for (const PathReport& path : report.paths) {
-    const auto value = figure_of(path.latency, check.figure);
+  for (const PathReport* path : total_paths(report)) {
+    const auto value = figure_of(path->latency, check.figure);
     if (value && (!worst || *value > *worst))
       worst = value;
   }
@@ -186,7 +186,10 @@ bool concerns(const Check& check, const Report& report) {
 
 std::string why_unknown(const Check& check, const Report& report) {
   if (check.subject == "total")
-    return report.paths.empty() ? "n/a: no counted frame reached a sink" : "n/a";
+    return report.paths.empty() ? "n/a: no counted frame reached a sink"
+           : total_paths(report).empty()
+               ? "n/a: frames began anew inside the pipeline, see the notes"
+               : "n/a";
   const auto elements = elements_of(check, report);
   if (elements.empty())
     return "n/a: no element of that name passed data";

@@ -32,11 +32,11 @@ int fail(const std::string& text) {
   return kFailed;
 }
 
-/// Median source-to-sink latency of the slowest path; empty where nothing arrived.
+/// Median source-to-sink latency of the slowest path; empty where it is not known.
 std::optional<double> total_p50(const Report& report) {
   std::optional<double> worst;
-  for (const PathReport& path : report.paths)
-    worst = std::max(worst.value_or(0), static_cast<double>(path.latency.p50));
+  for (const PathReport* path : total_paths(report))
+    worst = std::max(worst.value_or(0), static_cast<double>(path->latency.p50));
   return worst;
 }
 
@@ -95,11 +95,15 @@ struct Series {
   std::vector<Report> reports;
   std::vector<double> medians;
 
-  /// The run whose median is the middle one.
+  /// The medians are those of all runs.
+  [[nodiscard]] bool is_known() const { return medians.size() == reports.size(); }
+  /// The run whose median is the middle one; where that is not known, any.
   [[nodiscard]] const Report& middle() const {
     std::vector<std::size_t> order(reports.size());
     for (std::size_t i = 0; i < order.size(); ++i)
       order[i] = i;
+    if (!is_known())
+      return reports[(order.size() - 1) / 2];
     std::sort(order.begin(), order.end(),
               [this](std::size_t a, std::size_t b) { return medians[a] < medians[b]; });
     return reports[order[(order.size() - 1) / 2]];
@@ -130,7 +134,7 @@ std::string run_once(Tracing& tracing, const Options& options, const std::string
   if (!has_counted(measured.report))
     return kNothingCounted;
   const auto median = total_p50(measured.report);
-  if (!median && !options.compare.empty())
+  if (measured.report.paths.empty() && !options.compare.empty())
     return "no counted frame reached a sink; see --warmup and --samples";
   std::uint64_t frames = 0;
   for (const PathReport& path : measured.report.paths)
@@ -140,12 +144,13 @@ std::string run_once(Tracing& tracing, const Options& options, const std::string
                  static_cast<unsigned long long>(frames),
                  static_cast<unsigned long long>(options.samples));
   series.reports.push_back(std::move(measured.report));
-  series.medians.push_back(median.value_or(0));
+  if (median)
+    series.medians.push_back(*median);
   return {};
 }
 
 void print_spread(const char* name, const Series& series) {
-  if (series.medians.size() < 2)
+  if (!series.is_known() || series.medians.size() < 2)
     return;
   const auto [low, high] = std::minmax_element(series.medians.begin(), series.medians.end());
   std::printf("%s: median of %zu runs %s, from %s to %s\n", name, series.medians.size(),
@@ -154,6 +159,10 @@ void print_spread(const char* name, const Series& series) {
 }
 
 void print_comparison(const Series& first, const Series& other) {
+  if (!first.is_known() || !other.is_known()) {
+    std::printf("other / first: n/a (frames began anew inside a pipeline, see the notes)\n");
+    return;
+  }
   std::vector<double> ratios;
   for (std::size_t i = 0; i < std::min(first.medians.size(), other.medians.size()); ++i)
     if (first.medians[i] > 0 && other.medians[i] > 0)
