@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The accounting of elements that make one buffer of several, on traces whose figures are known to the nanosecond.
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "tests/tracers/synthetic.h"
+
+namespace simaai::latency::test {
+namespace {
+
+Settings with_spans() {
+  Settings settings;
+  settings.spans = 4096;
+  return settings;
+}
+
+TEST(LatencyAccounting, AnAggregatorIsMeasuredFromItsNewestInput) {
+  Synthetic line(with_spans());
+  Pad& fast_src = line.source("fast");
+  Pad& slow_src = line.source("slow");
+  Pad& fast = line.sink("mixer");
+  Pad& slow = line.also(fast, "sink_1", Direction::Sink);
+  Pad& out = line.also(fast, "src", Direction::Source);
+  Pad& end = line.sink("screen", true);
+  // The slow input of each third frame comes 40 after the fast one, the others are repeated.
+  for (std::uint64_t i = 0; i < 9; ++i) {
+    const std::uint64_t now = 1000 * (i + 1);
+    line.push(now, fast_src, fast, plain(100 * i));
+    line.back(now + 1);
+    if (i % 3 == 0) {
+      line.push(now + 40, slow_src, slow, plain(100 * i));
+      line.back(now + 41);
+    }
+    line.push(now + 50, out, end, plain(100 * i, 4096));
+    line.back(now + 51);
+  }
+  const Report report = line.report();
+  const ElementReport& mixer = report.elements[2];
+  EXPECT_EQ(mixer.residence->count, 9U);
+  EXPECT_EQ(mixer.residence->min, 10U);
+  EXPECT_EQ(mixer.residence->max, 50U);
+  EXPECT_EQ(mixer.residence->p50, 50U);
+  EXPECT_FALSE(mixer.drops) << "what an aggregator consumed is not known";
+  ASSERT_EQ(report.paths.size(), 2U);
+  EXPECT_EQ(report.paths[0].origin, "slow:src");
+  EXPECT_EQ(report.paths[0].latency.count, 3U);
+  EXPECT_EQ(report.paths[1].origin, "fast:src");
+  EXPECT_EQ(report.paths[1].latency.count, 6U);
+}
+
+TEST(LatencyAccounting, AnAggregatorMayRoundItsTimestamps) {
+  Synthetic line;
+  Pad& src = line.source("camera");
+  Pad& first = line.sink("mixer");
+  line.also(first, "sink_1", Direction::Sink);
+  Pad& out = line.also(first, "src", Direction::Source);
+  Pad& end = line.sink("screen", true);
+  for (std::uint64_t i = 1; i <= 4; ++i) {
+    line.push(1000 * i, src, first, plain(100 * i));
+    line.back(1000 * i + 1);
+    line.push(1000 * i + 60, out, end, plain(100 * i + i % 2 * 2 - 1, 4096)); // 1 more or less
+    line.back(1000 * i + 61);
+  }
+  const Report report = line.report();
+  ASSERT_TRUE(report.elements[1].residence);
+  EXPECT_EQ(report.elements[1].residence->count, 4U);
+  EXPECT_EQ(report.elements[1].residence->max, 60U);
+  EXPECT_EQ(report.elements[1].appeared, 0U);
+}
+
+TEST(LatencyAccounting, AnAggregatorWithOtherTimestampsIsNotGuessed) {
+  Synthetic line;
+  Pad& src = line.source("camera");
+  Pad& first = line.sink("mixer");
+  line.also(first, "sink_1", Direction::Sink);
+  Pad& out = line.also(first, "src", Direction::Source);
+  Pad& end = line.sink("screen", true);
+  line.push(1000, src, first, plain(10));
+  line.back(1001);
+  line.push(1100, out, end, plain(900, 4096)); // later than anything that came
+  line.back(1101);
+  line.push(1200, out, end, plain(3, 4096)); // earlier
+  line.back(1201);
+  EXPECT_FALSE(line.report().elements[1].residence);
+  EXPECT_EQ(line.report().elements[1].appeared, 2U);
+}
+
+TEST(LatencyAccounting, AnAggregatorOfOneInputIsMeasuredAsOfSeveral) {
+  Synthetic line;
+  Pad& src = line.source("camera");
+  Pad& in = line.sink("mixer");
+  in.element->aggregates = true;
+  Pad& out = line.also(in, "src", Direction::Source);
+  Pad& end = line.sink("screen", true);
+  for (std::uint64_t i = 1; i <= 4; ++i) {
+    line.push(1000 * i, src, in, plain(100 * i));
+    line.back(1000 * i + 1);
+    if (i > 1)
+      line.push(1000 * i + 60, out, end, plain(100 * i - 70, 4096)); // times of its own
+    line.back(1000 * i + 61);
+  }
+  const Report report = line.report();
+  ASSERT_TRUE(report.elements[1].residence);
+  EXPECT_EQ(report.elements[1].residence->count, 3U);
+  EXPECT_EQ(report.elements[1].residence->min, 1060U);
+  EXPECT_FALSE(report.elements[1].drops);
+  ASSERT_EQ(total_paths(report).size(), 1U);
+}
+
+// Frames that begin inside say nothing of the way from the source: no total, rather than a small one.
+TEST(LatencyAccounting, FramesThatBeganInsideHaveNoTotal) {
+  for (const std::uint64_t matching : {0U, 2U, 4U, 6U}) {
+    Synthetic line;
+    Pad& src = line.source("camera");
+    Pad& in = line.sink("maker");
+    Pad& out = line.also(in, "src", Direction::Source);
+    Pad& end = line.sink("screen", true);
+    for (std::uint64_t i = 1; i <= 6; ++i) {
+      line.push(1000 * i, src, in, plain(100 * i));
+      line.push(1000 * i + 300, out, end, plain(100 * i + (i <= matching ? 0 : 50), 4096));
+      line.back(1000 * i + 301);
+      line.back(1000 * i + 302);
+    }
+    const Report report = line.report();
+    const auto total = total_paths(report);
+    ASSERT_EQ(total.size(), matching > 2 ? 1U : 0U);
+    EXPECT_EQ(report.notes.size(), matching < 6 ? 1U : 0U);
+    for (const std::string& note : report.notes)
+      EXPECT_EQ(note, "screen:sink: " + std::to_string(6 - matching) +
+                          " frames began at maker:src, which is no source: " +
+                          (matching > 2 ? "not part of total" : "total is n/a"));
+    for (const PathReport* path : total)
+      EXPECT_EQ(path->latency.min, 300U);
+  }
+}
+
+TEST(LatencyAccounting, AFunnelPassesEachBufferOnItsOwn) {
+  Synthetic line;
+  Pad& one_src = line.source("one");
+  Pad& two_src = line.source("two");
+  Pad& one = line.sink("funnel");
+  Pad& two = line.also(one, "sink_1", Direction::Sink);
+  Pad& out = line.also(one, "src", Direction::Source);
+  Pad& end = line.sink("screen", true);
+  const FrameTag first = line.push(1000, one_src, one, plain(7, 64));
+  line.back(1001);
+  line.push(1030, two_src, two, plain(7, 128));
+  line.back(1031);
+  line.push(1100, out, end, tagged(first, 7, 64));
+  line.back(1101);
+  EXPECT_EQ(line.report().elements[2].residence->max, 100U);
+}
+
+} // namespace
+} // namespace simaai::latency::test
