@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// An element between two bare pads, whose output is compared outside of the timed region.
+// Elements between two bare pads, whose output is compared outside of the timed region.
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
 #include <memory>
 #include <random>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -23,20 +26,28 @@ namespace simaai::bench {
 
 using gst::GstPtr;
 
-/// One element between two bare pads.
+/// One element, or several in a row, between two bare pads.
 class Candidate {
 public:
   /// `element` is taken, null where it could not be created; `caps`: of its input.
   Candidate(const char* name, GstElement* element, const std::string& caps, oracle::Bytes input,
             oracle::Bytes expected)
-      : name_(name), expected_(std::move(expected)), element_(element),
-        source_(gst_pad_new("source", GST_PAD_SRC)), drain_(gst_pad_new("drain", GST_PAD_SINK)) {
-    if (!element_)
-      fail("cannot be created; set GST_PLUGIN_PATH");
+      : Candidate(name, std::vector<GstElement*>{element}, caps, std::move(input),
+                  std::move(expected)) {}
+  Candidate(const char* name, const std::vector<GstElement*>& elements, const std::string& caps,
+            oracle::Bytes input, oracle::Bytes expected)
+      : name_(name), expected_(std::move(expected)), source_(gst_pad_new("source", GST_PAD_SRC)),
+        drain_(gst_pad_new("drain", GST_PAD_SINK)) {
+    for (GstElement* element : elements) {
+      if (element == nullptr)
+        fail("cannot be created; set GST_PLUGIN_PATH");
+      elements_.emplace_back(element);
+    }
     gst_pad_set_chain_function_full(drain_.get(), drain, this, nullptr);
     link();
     gst_pad_set_active(drain_.get(), TRUE);
-    gst_element_set_state(element_.get(), GST_STATE_PLAYING);
+    for (auto element = elements_.rbegin(); element != elements_.rend(); ++element)
+      gst_element_set_state(element->get(), GST_STATE_PLAYING);
     gst_pad_set_active(source_.get(), TRUE);
     start(caps);
     GstAllocationParams params;
@@ -47,18 +58,20 @@ public:
     verify();
   }
   ~Candidate() {
-    gst_element_set_state(element_.get(), GST_STATE_NULL);
+    for (const auto& element : elements_)
+      gst_element_set_state(element.get(), GST_STATE_NULL);
     gst_pad_set_active(source_.get(), FALSE);
     gst_pad_set_active(drain_.get(), FALSE);
   }
   Candidate(const Candidate&) = delete;
   Candidate& operator=(const Candidate&) = delete;
 
-  /// Pushes the input so many times; a sample is the time of one.
+  /// Pushes the input so many times; a sample is the time of one. Over when the last one has left.
   void measure(int buffers) {
     const auto begun = std::chrono::steady_clock::now();
     for (int i = 0; i < buffers; ++i)
       gst_pad_push(source_.get(), gst_buffer_ref(input_.get()));
+    await(static_cast<std::uint64_t>(buffers));
     const std::chrono::duration<double, std::nano> took = std::chrono::steady_clock::now() - begun;
     samples_.push_back(took.count() / buffers);
   }
@@ -66,8 +79,9 @@ public:
   /// Outside of the timed region: the output is what the oracle says.
   void verify() {
     keep_ = true;
-    if (gst_pad_push(source_.get(), gst_buffer_ref(input_.get())) != GST_FLOW_OK || !last_)
+    if (gst_pad_push(source_.get(), gst_buffer_ref(input_.get())) != GST_FLOW_OK)
       fail("refuses the buffer");
+    await(1);
     keep_ = false;
     oracle::Bytes found(gst_buffer_get_size(last_.get()));
     gst_buffer_extract(last_.get(), 0, found.data(), found.size());
@@ -78,8 +92,11 @@ public:
 
   [[nodiscard]] const char* name() const { return name_.c_str(); }
   [[nodiscard]] const std::vector<double>& samples() const { return samples_; }
+  /// What to compare with, where that is not what everybody is compared with.
+  void compare_with(const Candidate& other) { other_ = &other; }
 
-  void report(const Candidate& core) const {
+  void report(const Candidate& usual) const {
+    const Candidate& core = other_ != nullptr ? *other_ : usual;
     std::vector<double> over(samples_.size());
     std::transform(samples_.begin(), samples_.end(), core.samples_.begin(), over.begin(),
                    std::minus<>());
@@ -92,12 +109,33 @@ public:
   }
 
 private:
+  static GstPtr<GstPad> pad_of(GstElement* element, const char* name, const char* request) {
+    GstPtr<GstPad> pad(gst_element_get_static_pad(element, name));
+    if (!pad)
+      pad.reset(gst_element_request_pad_simple(element, request));
+    return pad;
+  }
+
   void link() {
-    const GstPtr<GstPad> sink(gst_element_get_static_pad(element_.get(), "sink"));
-    const GstPtr<GstPad> src(gst_element_get_static_pad(element_.get(), "src"));
-    if (gst_pad_link(source_.get(), sink.get()) != GST_PAD_LINK_OK ||
-        gst_pad_link(src.get(), drain_.get()) != GST_PAD_LINK_OK)
+    GstPtr<GstPad> last(GST_PAD_CAST(gst_object_ref(source_.get())));
+    for (const auto& element : elements_) {
+      const auto sink = pad_of(element.get(), "sink", "sink_0");
+      if (gst_pad_link(last.get(), sink.get()) != GST_PAD_LINK_OK)
+        fail("cannot be linked");
+      last = pad_of(element.get(), "src", "tensor_0");
+    }
+    if (gst_pad_link(last.get(), drain_.get()) != GST_PAD_LINK_OK)
       fail("cannot be linked");
+  }
+
+  /// Until so many more buffers have left: threads of the elements may be behind.
+  void await(std::uint64_t buffers) {
+    awaited_ += buffers;
+    for (std::uint64_t polls = 0; drained_.load(std::memory_order_acquire) < awaited_; ++polls) {
+      if (polls == kMostPolls)
+        fail("loses buffers");
+      std::this_thread::yield();
+    }
   }
 
   void start(const std::string& text) {
@@ -115,6 +153,8 @@ private:
       self->last_.reset(buffer);
     else
       gst_buffer_unref(buffer);
+    self->drained_.store(self->drained_.load(std::memory_order_relaxed) + 1,
+                         std::memory_order_release);
     return GST_FLOW_OK;
   }
 
@@ -123,14 +163,19 @@ private:
     std::exit(1);
   }
 
+  static constexpr std::uint64_t kMostPolls = 100'000'000;
+
   std::string name_;
   oracle::Bytes expected_;
-  GstPtr<GstElement> element_;
+  std::vector<GstPtr<GstElement>> elements_;
   GstPtr<GstPad> source_;
   GstPtr<GstPad> drain_;
   GstPtr<GstBuffer> input_;
   GstPtr<GstBuffer> last_;
   bool keep_ = false;
+  std::uint64_t awaited_ = 0;
+  std::atomic<std::uint64_t> drained_{0}; ///< the thread that pushes into drain_ writes
+  const Candidate* other_ = nullptr;
   std::vector<double> samples_;
 };
 

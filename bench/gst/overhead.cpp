@@ -31,6 +31,16 @@ constexpr const char* kTiledFields =
 
 using Candidates = std::vector<std::unique_ptr<Candidate>>;
 
+/// Elements in a row, of the same input and output.
+Candidate& add_row(Candidates& all, const char* name, const std::vector<const char*>& factories,
+                   const std::string& caps, const oracle::Bytes& bytes) {
+  std::vector<GstElement*> elements;
+  for (const char* factory : factories)
+    elements.push_back(gst_element_factory_make(factory, nullptr));
+  all.push_back(std::make_unique<Candidate>(name, elements, caps, bytes, bytes));
+  return *all.back();
+}
+
 /// `setting`: a property with its value, or null.
 void add(Candidates& all, const char* factory, const char* setting, const std::string& value,
          const std::string& caps, const oracle::Bytes& input, const oracle::Bytes& expected) {
@@ -61,6 +71,28 @@ void add_ops(Candidates& all) {
   add(all, "simaaitensorbridge", nullptr, "", linear32, dense(wide), dense(wide));
 }
 
+/// A set of one tensor. The multiplexer has a thread of its own, which waits for each buffer of its pads: so does that of a queue
+/// with room for one.
+void add_sets(Candidates& all) {
+  const auto bytes = dense(oracle::random_tensor(kShape, DType::Float32, 4));
+  const std::string tensor =
+      "application/vnd.simaai.tensor,shape=(int)<2,8>,dtype=float32,layout=contiguous";
+  const std::string set = "application/vnd.simaai.tensor-set,tensors=(structure)<[" + tensor + "]>";
+  add_row(all, "simaaitensordemux", {"simaaitensordemux"}, set, bytes);
+  const Candidate& two = add_row(all, "identity x 2", {"identity", "identity"}, tensor, bytes);
+  GstElement* queue = gst_element_factory_make("queue", nullptr);
+  if (queue != nullptr)
+    g_object_set(queue, "max-size-buffers", 1U, nullptr);
+  all.push_back(std::make_unique<Candidate>(
+      "queue, identity x 2",
+      std::vector<GstElement*>{queue, gst_element_factory_make("identity", nullptr),
+                               gst_element_factory_make("identity", nullptr)},
+      tensor, bytes, bytes));
+  all.back()->compare_with(two);
+  add_row(all, "mux, demux", {"simaaitensormux", "simaaitensordemux"}, tensor, bytes)
+      .compare_with(two);
+}
+
 void add_others(Candidates& all, const std::string& weights_file, const reference::Rows& weights) {
   const auto pixels = oracle::random_tensor({1, 2, 4, 3}, DType::UInt8, 2);
   oracle::Tensor floats{pixels.shape, DType::Float32, {}};
@@ -76,6 +108,15 @@ void add_others(Candidates& all, const std::string& weights_file, const referenc
   add(all, "simaaimatmul", "weights", weights_file,
       "application/vnd.simaai.tensor,shape=<2,8>,dtype=int8,layout=contiguous", dense(vectors),
       dense(simaai::test::multiplied(vectors, weights)));
+  const auto rows = reference::Random(6).rows(2, 8);
+  oracle::Bytes elements;
+  for (const reference::Row& row : rows)
+    for (const auto value : row)
+      elements.push_back(static_cast<std::uint8_t>(value));
+  add(all, "simaaitgmxenc", nullptr, "",
+      "application/vnd.simaai.tensor,shape=<2,8>,dtype=int8,layout=contiguous", elements,
+      reference::wire(rows));
+  add(all, "simaaitgmxdec", nullptr, "", "application/x-tgmx", reference::wire(rows), elements);
 }
 
 } // namespace
@@ -88,9 +129,10 @@ int main(int argc, char** argv) {
     Candidates candidates;
     add_ops(candidates);
     add_others(candidates, file.path(), weights);
+    add_sets(candidates);
     simaai::bench::measure_in_rounds(candidates, kRounds, kBuffers);
     std::printf("ns a buffer, %d rounds of %d buffers, in random order within a round; over core\n"
-                "and ratio compare slices of one round\n",
+                "and ratio compare slices of one round; rows behind two identities with those\n",
                 kRounds, kBuffers);
     std::printf("%-20s %8s %8s %10s %18s %8s\n", "element", "min", "median", "over core",
                 "quartiles", "ratio");
