@@ -11,8 +11,9 @@ void install_matrix_stats_property(GObjectClass* klass, guint id) {
       klass, id,
       "Counters since the element was started, all uint64: frames, bytes-in, bytes-out, copies "
       "(buffers that had to be copied because of their memory), conversions (buffers whose layout "
-      "was changed), allocations, p50-ns, p95-ns, p99-ns and max-ns of the processing time; of "
-      "elements with a pool also memory and memory-source (strings)");
+      "was changed), allocations, p50-ns, p95-ns, p99-ns and max-ns of the processing time; memory "
+      "and "
+      "memory-source (strings)");
 }
 
 void install_zero_copy_property(GObjectClass* klass, guint id) {

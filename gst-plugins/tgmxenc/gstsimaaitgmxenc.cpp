@@ -31,10 +31,13 @@ struct Encoder {
 };
 
 struct EncoderState {
+  explicit EncoderState(GstElement* element) : outputs(element) {}
   bool require_zero_copy = false; ///< object lock
+  PoolLimits limits;              ///< object lock
   std::optional<Encoder> encoder;
   bool forbids_copies = false; ///< copy of the setting, taken at start
   ElementStats stats;
+  OutputPool outputs;
 };
 
 } // namespace
@@ -55,29 +58,47 @@ namespace {
 
 constexpr const char* kTgmxCaps = "application/x-tgmx";
 
-enum Property : guint { PropRequireZeroCopy = 1, PropStats };
+enum Property : guint { PropRequireZeroCopy = 1, PropStats, PropMinBuffers, PropMaxBuffers };
 
 EncoderState& state_of(gpointer object) noexcept { return *GST_SIMAAI_TGMX_ENC(object)->state; }
 std::optional<Encoder>& encoder_of(gpointer object) noexcept { return state_of(object).encoder; }
 
 void set_property(GObject* object, guint id, const GValue* value, GParamSpec* spec) noexcept {
-  if (id != PropRequireZeroCopy) {
-    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
-    return;
-  }
+  EncoderState& state = state_of(object);
   const ObjectLock lock(object);
-  state_of(object).require_zero_copy = g_value_get_boolean(value) != FALSE;
+  switch (id) {
+  case PropRequireZeroCopy:
+    state.require_zero_copy = g_value_get_boolean(value) != FALSE;
+    break;
+  case PropMinBuffers:
+    state.limits.min_buffers = g_value_get_uint(value);
+    break;
+  case PropMaxBuffers:
+    state.limits.max_buffers = g_value_get_uint(value);
+    break;
+  default:
+    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
+  }
 }
 
 void get_property(GObject* object, guint id, GValue* value, GParamSpec* spec) noexcept {
-  switch (id) {
-  case PropRequireZeroCopy: {
-    const ObjectLock lock(object);
-    g_value_set_boolean(value, state_of(object).require_zero_copy);
-    break;
+  const EncoderState& state = state_of(object);
+  if (id == PropStats) {
+    GstStructure* stats = state.stats.structure_with_conversions();
+    state.outputs.describe(stats);
+    g_value_take_boxed(value, stats);
+    return;
   }
-  case PropStats:
-    g_value_take_boxed(value, state_of(object).stats.structure_with_conversions());
+  const ObjectLock lock(object);
+  switch (id) {
+  case PropRequireZeroCopy:
+    g_value_set_boolean(value, state.require_zero_copy);
+    break;
+  case PropMinBuffers:
+    g_value_set_uint(value, state.limits.min_buffers);
+    break;
+  case PropMaxBuffers:
+    g_value_set_uint(value, state.limits.max_buffers);
     break;
   default:
     G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
@@ -219,16 +240,53 @@ GstFlowReturn on_prepare_output_buffer(GstBaseTransform* trans, GstBuffer* input
                                input, output, bytes);
 }
 
+gboolean on_decide_allocation(GstBaseTransform* trans, GstQuery* query) noexcept {
+  const auto& encoder = encoder_of(trans);
+  const std::size_t bytes = encoder ? matrix::encoded_bytes(encoder->rows, encoder->cols) : 0;
+  PoolLimits limits;
+  {
+    const ObjectLock lock(trans);
+    limits = state_of(trans).limits;
+  }
+  if (!negotiate_pool(query, static_cast<guint>(bytes), limits)) // at most 9 + 5 * 11172 * 11172
+    return FALSE;
+  state_of(trans).outputs.remember(query);
+  return TRUE;
+}
+
 gboolean on_start(GstBaseTransform* trans) noexcept {
   EncoderState& state = state_of(trans);
+  std::string problem;
+  {
+    const ObjectLock lock(trans);
+    state.forbids_copies = state.require_zero_copy;
+    problem = state.limits.problem();
+  }
+  if (!problem.empty()) {
+    fail(trans, ErrorKind::Settings, std::move(problem), nullptr);
+    return FALSE;
+  }
   state.stats.reset();
-  const ObjectLock lock(trans);
-  state.forbids_copies = state.require_zero_copy;
+  state.outputs.start();
   return TRUE;
+}
+
+gboolean on_sink_event(GstBaseTransform* trans, GstEvent* event) noexcept {
+  const GstEventType type = GST_EVENT_TYPE(event);
+  if (type == GST_EVENT_FLUSH_START || type == GST_EVENT_FLUSH_STOP)
+    set_pool_flushing(trans, type == GST_EVENT_FLUSH_START);
+  return GST_BASE_TRANSFORM_CLASS(gst_simaai_tgmx_enc_parent_class)->sink_event(trans, event);
+}
+
+GstStateChangeReturn change_state(GstElement* element, GstStateChange transition) noexcept {
+  if (transition == GST_STATE_CHANGE_PAUSED_TO_READY)
+    set_pool_flushing(GST_BASE_TRANSFORM(element), true);
+  return GST_ELEMENT_CLASS(gst_simaai_tgmx_enc_parent_class)->change_state(element, transition);
 }
 
 gboolean on_stop(GstBaseTransform* trans) noexcept {
   encoder_of(trans).reset();
+  state_of(trans).outputs.stop();
   return TRUE;
 }
 
@@ -249,7 +307,9 @@ static void gst_simaai_tgmx_enc_class_init(GstSimaaiTgmxEncClass* klass) {
   object_class->finalize = finalize;
   install_zero_copy_property(object_class, PropRequireZeroCopy);
   install_matrix_stats_property(object_class, PropStats);
+  install_pool_limits(object_class, PropMinBuffers, PropMaxBuffers);
   auto* element_class = GST_ELEMENT_CLASS(klass);
+  element_class->change_state = change_state;
   gst_element_class_set_static_metadata(
       element_class, "TGMX encoder", "Codec/Encoder/Tensor",
       "Writes rank-2 int8 tensors of any layout as TGMX: coordinates and values, the same bytes "
@@ -265,6 +325,8 @@ static void gst_simaai_tgmx_enc_class_init(GstSimaaiTgmxEncClass* klass) {
   base->set_caps = on_set_caps;
   base->transform_size = on_transform_size;
   base->submit_input_buffer = on_submit_input_buffer;
+  base->sink_event = on_sink_event;
+  base->decide_allocation = on_decide_allocation;
   base->prepare_output_buffer = on_prepare_output_buffer;
   base->transform = on_transform;
   base->start = on_start;
@@ -272,6 +334,6 @@ static void gst_simaai_tgmx_enc_class_init(GstSimaaiTgmxEncClass* klass) {
 }
 
 static void gst_simaai_tgmx_enc_init(GstSimaaiTgmxEnc* self) {
-  self->state = new EncoderState();
+  self->state = new EncoderState(GST_ELEMENT_CAST(self));
   gst_base_transform_set_prefer_passthrough(GST_BASE_TRANSFORM(self), FALSE);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// min-buffers and max-buffers of the elements that run no op, simaaimatmul, simaaitgmxdec, simaainpysrc and the video elements, and what
-// else holds for them alike. Op elements have gst_pool_limits.
+// min-buffers and max-buffers of the elements that run no op, the matrix and video elements and simaainpysrc, and what else
+// holds for them alike. Op elements have gst_pool_limits.
 #include <cstdio>
 #include <mutex>
 #include <string>
@@ -61,6 +61,9 @@ protected:
       made.caps = "application/vnd.simaai.tensor,dtype=float32,layout=contiguous,shape=<1,2,4,3>,"
                   "framerate=0/1";
       made.input.resize(96);
+    } else if (name == "simaaitgmxenc") {
+      made.caps = "application/vnd.simaai.tensor,dtype=int8,layout=contiguous,shape=<4,17>";
+      made.input.resize(68);
     } else if (name == "simaaitgmxdec") {
       made.caps = "application/x-tgmx";
       made.input = matrix_;
@@ -199,8 +202,9 @@ TEST_P(PoolLimitsOf, ThatContradictEachOtherAreRefused) {
 }
 
 TEST_P(PoolLimitsOf, OutputsOfAGapAreOne) {
-  if (std::string(GetParam()) == "simaainpysrc" || std::string(GetParam()) == "simaaitgmxdec")
-    GTEST_SKIP() << "has no input that belongs to one output";
+  const std::string name = GetParam();
+  if (name == "simaainpysrc" || name.starts_with("simaaitgmx"))
+    GTEST_SKIP() << "has no input, or a stream of bytes on one side";
   const Case one = describe({});
   ElementHarness harness(one.factory, one.settings);
   ASSERT_TRUE(harness.send_caps(one.caps));
@@ -246,8 +250,9 @@ TEST_P(PoolLimitsOf, MissingDescriptorsAreSaid) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Elements, PoolLimitsOf,
-                         testing::Values("simaaimatmul", "simaaitgmxdec", "simaainpysrc",
-                                         "simaaivideototensor", "simaaitensortovideo"),
+                         testing::Values("simaaimatmul", "simaaitgmxenc", "simaaitgmxdec",
+                                         "simaainpysrc", "simaaivideototensor",
+                                         "simaaitensortovideo"),
                          [](const auto& one) { return std::string(one.param); });
 
 } // namespace

@@ -80,6 +80,17 @@ TEST(TgmxEnc, StatsAndRequireZeroCopy) {
   EXPECT_TRUE(mentions(strict.take_errors().at(0), {"input buffer", "require-zero-copy"}));
 }
 
+TEST(TgmxEnc, OutputsComeFromAPool) {
+  const oracle::Tensor tensor = oracle::random_tensor(kShape, DType::Int8, 87);
+  ElementHarness harness("simaaitgmxenc");
+  ASSERT_TRUE(harness.send_caps(caps_of({kShape, DType::Int8, Contiguous{}})));
+  for (int i = 0; i < 20; ++i) {
+    ASSERT_EQ(harness.push(physical(tensor, Contiguous{})), GST_FLOW_OK);
+    EXPECT_EQ(harness.pull(), reference::wire(rows_of(tensor)));
+  }
+  EXPECT_EQ(harness.stat("allocations"), 1U);
+}
+
 TEST(TgmxEnc, RefusesAShortBuffer) {
   ElementHarness harness("simaaitgmxenc");
   ASSERT_TRUE(harness.send_caps(caps_of({kShape, DType::Int8, Contiguous{}})));
