@@ -186,15 +186,16 @@ private:
   std::unique_ptr<Set[]> sets_;
 };
 
-/// The latest arrivals of a sink pad in their order, for elements that combine several inputs.
+/// The latest arrivals of a sink pad in their order, for elements that make one buffer of several.
 class ArrivalRing {
 public:
   static constexpr std::size_t kDepth = 64;
 
-  void add(std::uint64_t id, std::uint64_t timestamp) noexcept {
+  void add(std::uint64_t id, std::uint64_t timestamp, std::uint64_t duration) noexcept {
     const std::uint64_t next = get(next_);
     put(ids_[next % kDepth], id);
     put(timestamps_[next % kDepth], timestamp);
+    put(durations_[next % kDepth], duration);
     next_.store(next + 1, std::memory_order_release);
   }
 
@@ -202,6 +203,8 @@ public:
     std::uint64_t id = 0;
     bool exact = false;     ///< its timestamp is the one asked for, but for rounding
     bool bracketed = false; ///< a later arrival lies after the one asked for
+    bool timed = false;     ///< durations say so
+    bool whole = false;     ///< it and earlier ones cover all that was asked for
   };
 
   /// Elements that count frames of a rate round another way than their inputs did.
@@ -227,9 +230,39 @@ public:
     return found;
   }
 
+  /// The newest arrival that lies in part within `duration` from `timestamp` on, which is not 0. Nothing where one that came
+  /// later than it has no duration.
+  [[nodiscard]] Contribution newest_within(std::uint64_t timestamp,
+                                           std::uint64_t duration) const noexcept {
+    Contribution found;
+    const std::uint64_t end = timestamp + duration;
+    const std::uint64_t next = next_.load(std::memory_order_acquire);
+    for (std::uint64_t back = 1; back <= std::min<std::uint64_t>(next, kDepth); ++back) {
+      const std::size_t at = (next - back) % kDepth;
+      const std::uint64_t stamp = get(timestamps_[at]);
+      const std::uint64_t length = get(durations_[at]);
+      if (stamp == kNoTimestamp)
+        continue;
+      if (stamp + kRoundingNs >= end)
+        continue; // later
+      if (length == kNoTimestamp || length == 0 || stamp + length <= timestamp + kRoundingNs)
+        break; // unknown, or earlier
+      if (found.id == 0) {
+        found.id = get(ids_[at]);
+        found.timed = true;
+        found.whole = stamp + length + kRoundingNs >= end;
+      }
+      if (stamp <= timestamp + kRoundingNs)
+        return found;
+    }
+    found.whole = false;
+    return found;
+  }
+
 private:
   std::array<Word, kDepth> ids_{};
   std::array<Word, kDepth> timestamps_{};
+  std::array<Word, kDepth> durations_{};
   Word next_{0};
 };
 

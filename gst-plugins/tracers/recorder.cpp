@@ -25,6 +25,10 @@ bool combines(const Element& element) noexcept {
   return element.aggregates || element.sink_count.load(std::memory_order_acquire) > 1;
 }
 
+bool has_duration(std::uint64_t duration) noexcept {
+  return duration != kNoTimestamp && duration != 0;
+}
+
 /// What comes are chunks of bytes, or packets that it takes apart: what leaves and is none of these begins there.
 bool makes_frames(const Element& element) noexcept {
   if (!element.parses)
@@ -97,7 +101,7 @@ FrameTag Recorder::account(CallStack& stack, std::uint64_t now_ns, Pad& source, 
   if (first && (before & EntryTable::kDropped) != 0)
     element.ended.fetch_sub(1, std::memory_order_relaxed);
   note_shape(source, match, identity, writing);
-  FrameTag tag = identity.tag ? identity.tag : match.entry.tag;
+  FrameTag tag = identity.tag && !match.combined ? identity.tag : match.entry.tag;
   // What was cut into parts goes on as several frames: they may be inside of an element at once.
   const bool is_part =
       !first && (match.carrier == Carrier::Timestamp || identity.content != match.entry.content);
@@ -168,6 +172,13 @@ void Recorder::note_jobs(const CallStack& stack, Pad& source, const FrameTag& ta
 }
 
 Recorder::Match Recorder::recognise(const Element& element, const Identity& identity) noexcept {
+  const Match match = of_one(element, identity);
+  if (match.combined || combines(element) || makes_frames(element))
+    return match;
+  return joined(element, identity, match);
+}
+
+Recorder::Match Recorder::of_one(const Element& element, const Identity& identity) noexcept {
   if (identity.tag) {
     const Match match = by_tag(element, identity);
     // Data of its own, with the metas of chunks or packets that they were in.
@@ -177,14 +188,14 @@ Recorder::Match Recorder::recognise(const Element& element, const Identity& iden
       return match;
     // A new buffer of an element with several inputs: the one that it was copied from need not be
     // the last one that it waited for.
-    const Match several = combined(element, identity.timestamp);
+    const Match several = combined(element, identity);
     return several.pad != nullptr ? several : match;
   }
   if (element.demuxes)
     return {};
   if (identity.timestamp != kNoTimestamp) {
     if (combines(element))
-      return combined(element, identity.timestamp);
+      return combined(element, identity);
     return by_alias(element, AliasTable::of_timestamp(identity.timestamp), Carrier::Timestamp);
   }
   return by_alias(element, AliasTable::of_pointer(identity.pointer), Carrier::Pointer);
@@ -216,21 +227,47 @@ Recorder::Match Recorder::by_alias(const Element& element, std::uint64_t name,
   return match;
 }
 
-Recorder::Match Recorder::combined(const Element& element, std::uint64_t timestamp) noexcept {
+/// Inputs of which the time lies in part in that of the output, as far as durations are known; else the latest that begin before it.
+Recorder::Match Recorder::combined(const Element& element, const Identity& identity) noexcept {
   Match match;
   bool certain = false;
+  const std::uint64_t timestamp = identity.timestamp;
   if (timestamp == kNoTimestamp)
     return match;
   for_each_sink(element, [&](Pad& pad) {
-    const ArrivalRing::Contribution found = pad.arrivals->newest_until(timestamp);
+    ArrivalRing::Contribution found;
+    if (has_duration(identity.duration))
+      found = pad.arrivals->newest_within(timestamp, identity.duration);
+    if (found.id == 0)
+      found = pad.arrivals->newest_until(timestamp);
     Entry entry;
     if (found.id == 0 || pad.entries->find(found.id, entry) == 0)
       return;
-    certain = certain || found.exact || found.bracketed;
+    certain = certain || found.exact || found.bracketed || found.timed;
     if (match.pad == nullptr || entry.entered_ns > match.entry.entered_ns)
       match = {entry, &pad, Carrier::Timestamp, false, true};
   });
   return certain ? match : Match{};
+}
+
+/// One buffer of several that came one after the other: what it was recognised by may be any of them, and the newest is the one
+/// that it waited for.
+Recorder::Match Recorder::joined(const Element& element, const Identity& identity,
+                                 const Match& match) noexcept {
+  if (identity.timestamp == kNoTimestamp || !has_duration(identity.duration) ||
+      (match.pad != nullptr && identity.content == match.entry.content))
+    return match;
+  Match newest = match;
+  for_each_sink(element, [&](Pad& pad) {
+    const ArrivalRing::Contribution found =
+        pad.arrivals->newest_within(identity.timestamp, identity.duration);
+    Entry entry;
+    if (found.whole && pad.entries->find(found.id, entry) != 0 &&
+        identity.duration - std::min(identity.duration, entry.duration) > entry.duration / 4)
+      newest = {entry, &pad, match.pad != nullptr ? match.carrier : Carrier::Timestamp, false,
+                true};
+  });
+  return newest;
 }
 
 void Recorder::enter(CallStack& stack, std::uint64_t now_ns, Pad& sink, const FrameTag& tag,
@@ -248,7 +285,7 @@ void Recorder::enter(CallStack& stack, std::uint64_t now_ns, Pad& sink, const Fr
     name_by_timestamp(sink, tag.id, identity.timestamp);
   else if (!identity.tag)
     sink.aliases->insert(AliasTable::of_pointer(identity.pointer), tag.id, false);
-  sink.arrivals->add(tag.id, identity.timestamp);
+  sink.arrivals->add(tag.id, identity.timestamp, identity.duration);
   if (sink.element->ends_streams && tag.measured)
     arrive(stack, now_ns, sink, writing, tag);
 }

@@ -257,16 +257,19 @@ private:
     Pad* pad = nullptr;
     Carrier carrier = Carrier::Meta;
     bool ambiguous = false;
-    bool combined = false; ///< made of inputs of several pads
+    bool combined = false; ///< made of several inputs, of which this is the newest
   };
 
   void arrive(CallStack& stack, std::uint64_t now_ns, Pad& sink, const Pad::Writing& writing,
               const FrameTag& tag) noexcept;
   [[nodiscard]] static Match recognise(const Element& element, const Identity& identity) noexcept;
+  [[nodiscard]] static Match of_one(const Element& element, const Identity& identity) noexcept;
   [[nodiscard]] static Match by_tag(const Element& element, const Identity& identity) noexcept;
   [[nodiscard]] static Match by_alias(const Element& element, std::uint64_t name,
                                       Carrier carrier) noexcept;
-  [[nodiscard]] static Match combined(const Element& element, std::uint64_t timestamp) noexcept;
+  [[nodiscard]] static Match combined(const Element& element, const Identity& identity) noexcept;
+  [[nodiscard]] static Match joined(const Element& element, const Identity& identity,
+                                    const Match& match) noexcept;
   FrameTag appear(const CallStack& stack, std::uint64_t now_ns, Pad& source) noexcept;
   FrameTag account(CallStack& stack, std::uint64_t now_ns, Pad& source, const Match& match,
                    const Identity& identity, std::span<const Job> jobs,

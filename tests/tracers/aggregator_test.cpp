@@ -136,6 +136,107 @@ TEST(LatencyAccounting, FramesThatBeganInsideHaveNoTotal) {
   }
 }
 
+/// A buffer of a time and length, with data of its own.
+Identity timed(std::uint64_t timestamp, std::uint64_t duration, std::uint64_t content,
+               const FrameTag& tag = {}) {
+  return {tag, timestamp, content, content, duration};
+}
+
+TEST(LatencyAccounting, InputsOfAnotherPhaseContributeByOverlap) {
+  Synthetic line;
+  Pad& one_src = line.source("one");
+  Pad& two_src = line.source("two");
+  Pad& one = line.sink("mixer");
+  Pad& two = line.also(one, "sink_1", Direction::Sink);
+  Pad& out = line.also(one, "src", Direction::Source);
+  Pad& end = line.sink("screen", true);
+  // Of the second input comes 80 later what begins 79 later; both are in the output, which has the times of the first.
+  for (std::uint64_t i = 1; i <= 5; ++i) {
+    const std::uint64_t now = 1000 * i;
+    line.push(now, one_src, one, timed(100 * i, 100, 64));
+    line.back(now + 1);
+    line.push(now + 80, two_src, two, timed(100 * i + 79, 100, 128));
+    line.push(now + 82, out, end, timed(100 * i, 100, 4096));
+    line.back(now + 83);
+    line.back(now + 84);
+  }
+  const Report report = line.report();
+  const ElementReport& mixer = report.elements[2];
+  ASSERT_TRUE(mixer.residence);
+  EXPECT_EQ(mixer.residence->count, 5U);
+  EXPECT_EQ(mixer.residence->min, 2U);
+  EXPECT_EQ(mixer.residence->max, 2U);
+  ASSERT_EQ(report.paths.size(), 1U);
+  EXPECT_EQ(report.paths[0].origin, "two:src");
+}
+
+TEST(LatencyAccounting, AnInputThatOnlyTouchesTheOutputIsNotInIt) {
+  Synthetic line;
+  Pad& src = line.source("camera");
+  Pad& in = line.sink("mixer");
+  in.element->aggregates = true;
+  Pad& out = line.also(in, "src", Direction::Source);
+  Pad& end = line.sink("screen", true);
+  line.push(1000, src, in, timed(100, 50, 64));
+  line.back(1001);
+  line.push(2000, src, in, timed(149, 50, 128)); // a rounding early
+  line.back(2001);
+  line.push(2010, out, end, timed(100, 50, 4096));
+  line.back(2011);
+  EXPECT_EQ(line.report().elements[1].residence->max, 1010U);
+}
+
+// An encoder of sound: 1000 come, 2133 leave. The last of them completes the output, whatever it is recognised by.
+TEST(LatencyAccounting, WhatIsJoinedIsMeasuredFromItsNewestPart) {
+  enum class By { Tag, Timestamp };
+  for (const By by : {By::Tag, By::Timestamp}) {
+    Synthetic line(with_spans());
+    Pad& src = line.source("microphone");
+    Pad& in = line.sink("encoder");
+    Pad& out = line.also(in, "src", Direction::Source);
+    Pad& end = line.sink("file", true);
+    std::vector<FrameTag> parts;
+    std::uint64_t begin = 0;
+    for (std::uint64_t i = 0; i < 60; ++i) {
+      parts.push_back(line.push(1000 * (i + 1), src, in, timed(1000 * i, 1000, 64)));
+      if (1000 * i + 1000 >= begin + 2133) {
+        const FrameTag copied = by == By::Tag ? parts[parts.size() - 2] : FrameTag{};
+        line.push(1000 * (i + 1) + 7, out, end, timed(begin, 2133, 4096, copied));
+        line.back(1000 * (i + 1) + 8);
+        begin += 2133;
+      }
+      line.back(1000 * (i + 1) + 9);
+    }
+    const Report report = line.report();
+    const ElementReport& encoder = report.elements[1];
+    EXPECT_EQ(encoder.appeared, 0U);
+    ASSERT_TRUE(encoder.residence);
+    EXPECT_EQ(encoder.residence->count, encoder.left);
+    EXPECT_EQ(encoder.residence->max, 7U);
+    EXPECT_EQ(encoder.waiting->max, 0U) << "the call that brought it";
+    EXPECT_FALSE(encoder.drops);
+    ASSERT_EQ(total_paths(report).size(), 1U);
+    EXPECT_EQ(report.paths[0].latency.max, 7U);
+  }
+}
+
+// What came does not reach the end of the output: other times, so nothing is known of it.
+TEST(LatencyAccounting, WhatIsLongerThanAllThatCameIsNotGuessed) {
+  Synthetic line;
+  Pad& src = line.source("microphone");
+  Pad& in = line.sink("encoder");
+  Pad& out = line.also(in, "src", Direction::Source);
+  Pad& end = line.sink("file", true);
+  for (std::uint64_t i = 0; i < 3; ++i) {
+    line.push(1000 * (i + 1), src, in, timed(10 * i, 10, 64));
+    line.back(1000 * (i + 1) + 1);
+  }
+  line.push(5000, out, end, timed(15, 30, 4096));
+  line.back(5001);
+  EXPECT_FALSE(line.report().elements[1].residence);
+  EXPECT_EQ(line.report().elements[1].appeared, 1U);
+}
+
 TEST(LatencyAccounting, AFunnelPassesEachBufferOnItsOwn) {
   Synthetic line;
   Pad& one_src = line.source("one");

@@ -65,7 +65,25 @@ TEST(RealElements, AnEncoderOfSoundJoinsBuffers) {
   const ElementReport& encoder = element_of(report, "encoder");
   EXPECT_EQ(encoder.entered, 20U);
   EXPECT_LE(encoder.left, 12U) << "20 ms of 10 ms each";
+  ASSERT_TRUE(encoder.residence);
+  EXPECT_EQ(encoder.waiting->p50, 0U) << "the call that brings the second half pushes";
   EXPECT_FALSE(encoder.drops);
+}
+
+TEST(RealElements, AnAggregatorOfOneInputIsMeasured) {
+  if (!has("compositor"))
+    GTEST_SKIP() << "no compositor";
+  // The times of the mixer are not those of a live source.
+  const Report report = report_of("videotestsrc name=camera is-live=true num-buffers=30 ! "
+                                  "video/x-raw,width=64,height=64,framerate=50/1 ! "
+                                  "compositor name=mixer" +
+                                  kSink);
+  const ElementReport& mixer = element_of(report, "mixer");
+  EXPECT_GT(count(mixer.residence), mixer.left / 2);
+  EXPECT_FALSE(mixer.drops);
+  const auto total = total_paths(report);
+  ASSERT_FALSE(total.empty());
+  EXPECT_EQ(total[0]->origin, "camera:src");
 }
 
 TEST(RealElements, AFrameRateLowersWithDropsAndRaisesWithoutThem) {
