@@ -2,6 +2,7 @@
 // What a tracer learns of jobs: each one once, on the thread that pushes its output, before it does.
 #include <chrono>
 #include <cstdint>
+#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
@@ -40,8 +41,10 @@ public:
     observer_.data = this;
     observer_.observe = [](void* data, GstElement* element, GstBuffer* output,
                            const JobNotice* notice) noexcept {
-      static_cast<Observing*>(data)->seen.push_back({element, output, notice->device, notice->times,
-                                                     notice->held_ns, std::this_thread::get_id()});
+      auto& self = *static_cast<Observing*>(data);
+      const std::lock_guard lock(self.mutex_);
+      self.seen_.push_back({element, output, notice->device, notice->times, notice->held_ns,
+                            std::this_thread::get_id()});
     };
     simaai::gst::set_job_observer(&observer_);
   }
@@ -49,10 +52,22 @@ public:
   Observing(const Observing&) = delete;
   Observing& operator=(const Observing&) = delete;
 
-  std::vector<Seen> seen; // by one thread at a time: the tests wait for the outputs
+  std::size_t count() {
+    const std::lock_guard lock(mutex_);
+    return seen_.size();
+  }
+  /// A copy: the next job may come meanwhile.
+  Seen at(std::size_t number) {
+    const std::lock_guard lock(mutex_);
+    return seen_.at(number);
+  }
 
 protected:
   JobObserver observer_;
+
+private:
+  std::mutex mutex_;
+  std::vector<Seen> seen_;
 };
 
 TEST(JobObserver, OnTheHostTheJobIsTheCall) {
@@ -61,8 +76,8 @@ TEST(JobObserver, OnTheHostTheJobIsTheCall) {
   ASSERT_TRUE(harness.send_caps(caps_of(kInput)));
   ASSERT_EQ(harness.push(Sample().input), GST_FLOW_OK);
   const auto output = harness.pull_buffer();
-  ASSERT_EQ(observing.seen.size(), 1U);
-  const Seen& seen = observing.seen[0];
+  ASSERT_EQ(observing.count(), 1U);
+  const Seen seen = observing.at(0);
   EXPECT_EQ(seen.element, harness.element());
   EXPECT_EQ(seen.output, output.get());
   EXPECT_EQ(seen.device, "a65");
@@ -93,8 +108,8 @@ TEST(JobObserver, OnADeviceTheTimesAreThoseOfTheDevice) {
   }
   for (std::uint64_t i = 0; i < 2; ++i) {
     const simaai::gst::GstPtr<GstBuffer> output(gst_harness_pull(harness.get()));
-    ASSERT_GT(observing.seen.size(), i);
-    const Seen& seen = observing.seen[i];
+    ASSERT_GT(observing.count(), i);
+    const Seen seen = observing.at(i);
     EXPECT_EQ(seen.output, output.get());
     EXPECT_EQ(seen.device, fake.uri());
     EXPECT_NE(seen.thread, std::this_thread::get_id()) << "the task that pushes";
@@ -123,7 +138,7 @@ TEST(JobObserver, WaitingForAPlaceIsNoWork) {
   const auto finish_one = [&] {
     fake.complete(fake.submitted().at(done).job);
     EXPECT_TRUE(simaai::gst::GstPtr<GstBuffer>(gst_harness_pull(harness.get())));
-    held = held || std::chrono::nanoseconds(observing.seen.at(done).held_ns) >= kEnough;
+    held = held || std::chrono::nanoseconds(observing.at(done).held_ns) >= kEnough;
     ++done;
   };
   for (int round = 0; round < 12 && !held; ++round, pause *= 2) {
@@ -145,7 +160,7 @@ TEST(JobObserver, OfAnotherSizeIsLeftAlone) {
   ASSERT_TRUE(harness.send_caps(caps_of(kInput)));
   ASSERT_EQ(harness.push(Sample().input), GST_FLOW_OK);
   EXPECT_TRUE(harness.pull_buffer());
-  EXPECT_TRUE(foreign.seen.empty());
+  EXPECT_EQ(foreign.count(), 0U);
 }
 
 } // namespace
