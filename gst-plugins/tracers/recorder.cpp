@@ -286,8 +286,12 @@ void Recorder::enter(CallStack& stack, std::uint64_t now_ns, Pad& sink, const Fr
   else if (!identity.tag)
     sink.aliases->insert(AliasTable::of_pointer(identity.pointer), tag.id, false);
   sink.arrivals->add(tag.id, identity.timestamp, identity.duration);
-  if (sink.element->ends_streams && tag.measured)
+  if (!sink.element->ends_streams)
+    return;
+  if (tag.measured)
     arrive(stack, now_ns, sink, writing, tag);
+  else
+    static_cast<void>(place_of(sink, tag)); // its measured frames are waited for
 }
 
 void Recorder::name_by_timestamp(Pad& sink, std::uint64_t id, std::uint64_t timestamp) noexcept {
@@ -314,19 +318,26 @@ void Recorder::arrive(CallStack& stack, std::uint64_t now_ns, Pad& sink,
   }
   log_.add(
       {tag.id, 0, tag.origin_ns, now_ns, 0, sink.index, stack.thread, SpanKind::Arrival, false});
+  const std::size_t place = place_of(sink, tag);
+  if (place == Figures::kOrigins)
+    return;
+  (*writing.figures.latency)[place].record(since(tag.origin_ns, now_ns), writing.access);
+  if (fresh)
+    add(writing.figures.frames[place], 1, writing.access);
+}
+
+/// Of the frame's origin among those of the sink; kOrigins where there is no place for one more.
+std::size_t Recorder::place_of(Pad& sink, const FrameTag& tag) noexcept {
   const std::uint32_t wanted = tag.origin_pad + 1;
   for (std::size_t i = 0; i < Figures::kOrigins; ++i) {
     std::uint32_t found = sink.origins[i].load(std::memory_order_relaxed);
     if (found == wanted ||
         (found == 0 &&
          sink.origins[i].compare_exchange_strong(found, wanted, std::memory_order_relaxed)) ||
-        found == wanted) {
-      (*writing.figures.latency)[i].record(since(tag.origin_ns, now_ns), writing.access);
-      if (fresh)
-        add(writing.figures.frames[i], 1, writing.access);
-      return;
-    }
+        found == wanted)
+      return i;
   }
+  return Figures::kOrigins;
 }
 
 void Recorder::note_interval(Pad& pad, const Pad::Writing& writing, std::uint64_t now_ns,
@@ -434,10 +445,43 @@ std::optional<std::uint64_t> Recorder::arrived() const {
   std::optional<std::uint64_t> fewest;
   for (const Pad* pad : pads()) {
     if (pad->direction == Direction::Sink && pad->element->ends_streams)
-      fewest = std::min(fewest.value_or(std::numeric_limits<std::uint64_t>::max()),
-                        pad->sum(&Figures::distinct));
+      fewest =
+          std::min(fewest.value_or(std::numeric_limits<std::uint64_t>::max()), arrived_at(*pad));
   }
   return fewest;
+}
+
+/// Of the origin that has the fewest. What begins inside counts only where nothing comes from a source: it may be a few.
+std::uint64_t Recorder::arrived_at(const Pad& sink) const {
+  std::optional<std::uint64_t> of_sources;
+  std::optional<std::uint64_t> of_others;
+  for (std::size_t i = 0; i < Figures::kOrigins; ++i) {
+    const std::uint32_t origin = sink.origins[i].load(std::memory_order_relaxed);
+    if (origin == 0)
+      continue;
+    std::uint64_t frames = 0;
+    for (const Figures* figures : sink.figures())
+      frames += figures != nullptr ? get(figures->frames[i]) : 0;
+    const Pad& begins = *pads_[origin - 1].load(std::memory_order_relaxed);
+    const bool is_source = begins.element->sink_count.load(std::memory_order_relaxed) == 0;
+    std::optional<std::uint64_t>& fewest = is_source ? of_sources : of_others;
+    fewest = std::min(fewest.value_or(frames), frames);
+  }
+  return of_sources.value_or(of_others.value_or(0));
+}
+
+std::uint64_t Recorder::arrived_in_all() const {
+  std::uint64_t sum = 0;
+  for (const Pad* pad : pads())
+    sum += pad->sum(&Figures::distinct);
+  return sum;
+}
+
+std::uint64_t Recorder::begun() const {
+  std::uint64_t sum = 0;
+  for (const Pad* pad : pads())
+    sum += get(pad->frames);
+  return sum;
 }
 
 bool Recorder::measured_have_begun() const {

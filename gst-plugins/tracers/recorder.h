@@ -246,8 +246,12 @@ public:
   [[nodiscard]] std::uint64_t unfollowed_pads() const noexcept { return get(unfollowed_pads_); }
   [[nodiscard]] std::vector<const Element*> elements() const;
   [[nodiscard]] std::vector<const Pad*> pads() const;
-  /// Measured frames that have arrived at the sink that has the fewest; empty without a sink.
+  /// Measured frames that have arrived of the origin and at the sink that has the fewest; empty without a sink.
   [[nodiscard]] std::optional<std::uint64_t> arrived() const;
+  /// Measured frames that have arrived, of all origins at all sinks.
+  [[nodiscard]] std::uint64_t arrived_in_all() const;
+  /// Frames that have begun, measured or not.
+  [[nodiscard]] std::uint64_t begun() const;
   /// Whether some origin has begun all frames that are to be measured.
   [[nodiscard]] bool measured_have_begun() const;
 
@@ -262,6 +266,8 @@ private:
 
   void arrive(CallStack& stack, std::uint64_t now_ns, Pad& sink, const Pad::Writing& writing,
               const FrameTag& tag) noexcept;
+  [[nodiscard]] static std::size_t place_of(Pad& sink, const FrameTag& tag) noexcept;
+  [[nodiscard]] std::uint64_t arrived_at(const Pad& sink) const;
   [[nodiscard]] static Match recognise(const Element& element, const Identity& identity) noexcept;
   [[nodiscard]] static Match of_one(const Element& element, const Identity& identity) noexcept;
   [[nodiscard]] static Match by_tag(const Element& element, const Identity& identity) noexcept;

@@ -311,9 +311,12 @@ void add_paths(Report& report, const Recorder& recorder, const std::vector<const
       std::uint64_t frames = 0;
       for (const Figures* figures : pad->figures())
         frames += figures != nullptr ? get(figures->frames[place]) : 0;
+      const Stat latency = latency_of(recorder, *pad, place, samples.complete);
+      if (latency.count == 0)
+        continue; // frames that are not counted
       const bool from_source = report.elements[pads[origin - 1]->element->index].role == "source";
       report.paths.push_back({full_name(report, origin - 1), full_name(report, pad->index), frames,
-                              latency_of(recorder, *pad, place, samples.complete), from_source});
+                              latency, from_source});
     }
   }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The accounting of elements that make one buffer of several, on traces whose figures are known to the nanosecond.
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -168,6 +169,38 @@ TEST(LatencyAccounting, InputsOfAnotherPhaseContributeByOverlap) {
   EXPECT_EQ(mixer.residence->max, 2U);
   ASSERT_EQ(report.paths.size(), 1U);
   EXPECT_EQ(report.paths[0].origin, "two:src");
+}
+
+TEST(LatencyAccounting, SamplesAreThoseOfEachOrigin) {
+  Settings settings;
+  settings.warmup = 2;
+  settings.samples = 10;
+  Synthetic line(settings);
+  Pad& one_src = line.source("one");
+  Pad& two_src = line.source("two");
+  Pad& one = line.sink("funnel");
+  Pad& two = line.also(one, "sink_1", Direction::Sink);
+  Pad& out = line.also(one, "src", Direction::Source);
+  Pad& end = line.sink("screen", true);
+  const auto pass = [&](Pad& src, Pad& in, std::uint64_t now) {
+    const FrameTag tag = line.push(now, src, in, plain());
+    line.push(now + 10, out, end, tagged(tag));
+    line.back(now + 11);
+    line.back(now + 12);
+  };
+  pass(two_src, two, 500); // not counted, and yet the origin is known
+  for (std::uint64_t i = 1; i <= 20; ++i) {
+    pass(one_src, one, 1000 * i);
+    EXPECT_EQ(line.recorder.arrived(), 0U);
+  }
+  EXPECT_EQ(line.report().paths.size(), 1U) << "an origin without counted frames has no line";
+  for (std::uint64_t i = 1; i <= 20; ++i) {
+    pass(two_src, two, 100'000 + 1000 * i);
+    EXPECT_EQ(line.recorder.arrived(), i < 2 ? 0U : std::min<std::uint64_t>(i - 1, 10));
+  }
+  EXPECT_EQ(line.recorder.arrived_in_all(), 20U);
+  EXPECT_EQ(line.recorder.begun(), 41U);
+  EXPECT_EQ(line.report().paths.size(), 2U);
 }
 
 TEST(LatencyAccounting, AnInputThatOnlyTouchesTheOutputIsNotInIt) {

@@ -219,7 +219,8 @@ TEST(LatencyLimits, TwoOriginsAreNotTakenForOneFrame) {
       line.back(1000 * i + 1);
     }
   }
-  EXPECT_EQ(line.recorder.arrived(), 10U);
+  EXPECT_EQ(line.recorder.arrived_in_all(), 10U);
+  EXPECT_EQ(line.recorder.arrived(), 5U) << "of each";
   for (const PathReport& path : line.report().paths)
     EXPECT_EQ(path.frames, 5U);
 }

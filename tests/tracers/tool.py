@@ -190,6 +190,13 @@ class Tool(unittest.TestCase):
         pay = next(e for e in json.loads(path.read_text())["elements"] if e["name"] == "pay")
         self.assertIsNone(pay["drops"])
 
+    def test_samples_of_each_origin(self):
+        path = self.folder / "several.json"
+        one = "videotestsrc num-buffers=200 ! video/x-raw,format=GRAY8,width=16,height=16"
+        _, err = self.run_tool("--samples", 60, "--json", path, f"{one} ! funnel name=f ! fakesink {one} ! f. {one} ! f.")
+        self.assertEqual(err, "")
+        self.assertEqual([way["frames"] for way in json.loads(path.read_text())["paths"]], [60] * 3)
+
     def test_frames_that_are_dropped_end_a_run_too(self):
         path = self.folder / "dropped.json"
         _, err = self.run_tool("--samples", 20, "--json", path, "videotestsrc ! identity name=some drop-probability=0.5 "

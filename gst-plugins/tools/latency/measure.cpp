@@ -36,7 +36,7 @@ struct Run {
   unsigned ticks = 0;
   unsigned ticks_until_begun = 0; ///< until all frames that are counted had begun; 0: not yet
   unsigned idle_ticks = 0;        ///< since the last of them arrived
-  std::uint64_t done = 0;
+  std::uint64_t progress = 0;
   Measured result;
 };
 
@@ -87,9 +87,10 @@ gboolean on_tick(gpointer data) noexcept {
     show_live(run, *recorder);
   else if (run.options->progress)
     std::fputs(bar_text(*run.options, done).c_str(), stderr);
-  if (done != run.done)
+  const std::uint64_t progress = recorder->arrived_in_all();
+  if (progress != run.progress)
     run.idle_ticks = 0;
-  run.done = done;
+  run.progress = progress;
   if (run.options->samples != 0 &&
       (done >= run.options->samples || has_lost_the_rest(run, *recorder)))
     g_main_loop_quit(run.loop);
