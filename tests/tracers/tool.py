@@ -160,6 +160,37 @@ class Tool(unittest.TestCase):
             _, err = self.run_tool(*arguments, status=1)
             self.assertIn("no frame was counted; see --warmup", err)
 
+    def test_nothing_arrived(self):
+        path = self.folder / "a.json"
+        shut = "videotestsrc num-buffers=60 ! valve name=shut drop=true ! fakesink async=false"
+        out, err = self.run_tool("--samples", 20, "--json", path, shut, status=1)
+        self.assertIn("no counted frame reached a sink", err)
+        self.assertIn("shut", out)
+        shut_report = next(e for e in json.loads(path.read_text())["elements"] if e["name"] == "shut")
+        self.assertEqual(shut_report["drops"], 20)
+        shut = shut.replace("valve name=shut drop=true", "identity drop-probability=1")
+        _, err = self.run_tool("--warmup", 10, "--samples", 20, "--", *LAUNCH, *shut.split(), status=1)
+        self.assertIn("no counted frame reached a sink", err)
+
+    def test_a_pipeline_that_fails_in_the_middle(self):
+        paths = {form: self.folder / f"a.{form}" for form in ("json", "csv", "html", "trace", "table")}
+        arguments = [word for form, path in paths.items() for word in (f"--{form}", path)]
+        broken = "videotestsrc ! identity name=breaks error-after=80 ! fakesink name=screen"
+        out, err = self.run_tool(*arguments, "--samples", 1000, broken, status=1)
+        self.assertIn("simaai-latency: breaks: ", err)
+        self.assertIn("breaks", out)
+        for path in paths.values():
+            self.assertIn("breaks", path.read_text())
+        self.assertGreaterEqual(json.loads(paths["json"].read_text())["paths"][0]["frames"], 60)
+        _, err = self.run_tool("--samples", 1000, "--compare", broken, "videotestsrc num-buffers=50 ! fakesink", status=1)
+        self.assertIn(f"in: {broken}", err)
+
+    def test_a_failure_says_its_cause(self):
+        _, err = self.run_tool("filesrc location=/no/such/file ! fakesink", status=1)
+        self.assertIn('"/no/such/file"', err)
+        _, err = self.run_tool("videotestsrc ! identity", status=1)
+        self.assertIn("not-linked", err)
+
     def test_room_that_is_used_up(self):
         paths = {form: self.folder / f"a.{form}" for form in ("json", "csv", "html", "trace", "table")}
         arguments = [word for form, path in paths.items() for word in (f"--{form}", path)]
@@ -201,7 +232,10 @@ class Tool(unittest.TestCase):
         path = self.folder / "dropped.json"
         _, err = self.run_tool("--samples", 20, "--json", path, "videotestsrc ! identity name=some drop-probability=0.5 "
                                "! fakesink name=screen")
-        self.assertRegex(err, r"ended after \d+ of 20 samples")
+        self.assertRegex(err, r"\d+ of 20 samples arrived; the others were dropped")
+        self.assertNotIn("ended", err)
+        _, err = self.run_tool("--samples", 20, "videotestsrc num-buffers=15 ! fakesink")
+        self.assertIn("the stream ended after 5 of 20 samples", err)
         report = json.loads(path.read_text())
         some = next(e for e in report["elements"] if e["name"] == "some")
         self.assertGreater(some["drops"], 0)

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <map>
 #include <optional>
 #include <string>
 #include <thread>
@@ -124,25 +125,49 @@ Measured measure_when_free(Tracing& tracing, const Options& options, const std::
   }
 }
 
-/// One run; the reason where it cannot be used. An interrupted one ends the series and is used.
+constexpr const char* kNothingArrived =
+    "no counted frame reached a sink; see --warmup and --samples";
+
+/// How many of the samples came of the origin that has most, at the sink that has the fewest.
+std::uint64_t samples_of(const Report& report) {
+  std::map<std::string, std::uint64_t> most;
+  for (const PathReport& path : report.paths)
+    most[path.sink] = std::max(most[path.sink], path.frames);
+  const auto fewest = std::min_element(
+      most.begin(), most.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  return fewest != most.end() ? fewest->second : 0;
+}
+
+void tell_missing_samples(const Measured& measured, const Options& options) {
+  const std::uint64_t samples = samples_of(measured.report);
+  if (samples >= options.samples || options.quiet)
+    return;
+  const std::string count =
+      std::to_string(samples) + " of " + std::to_string(options.samples) + " samples";
+  const std::string text = measured.ended ? "the stream ended after " + count
+                           : measured.interrupted
+                               ? "interrupted after " + count
+                               : count + " arrived; the others were dropped, or wait for an end "
+                                         "that does not come";
+  std::fprintf(stderr, "simaai-latency: %s\n", text.c_str());
+}
+
+/// One run; the reason where it failed. What was counted until then is kept where there is nothing better. An interrupted
+/// run ends the series and is used.
 std::string run_once(Tracing& tracing, const Options& options, const std::string& text,
                      const std::string& label, bool first, Series& series, bool& interrupted) {
   Measured measured = measure_when_free(tracing, options, text, label, first);
   interrupted = measured.interrupted;
-  if (!measured.error.empty())
-    return measured.error;
-  if (!has_counted(measured.report))
-    return kNothingCounted;
+  std::string error = std::move(measured.error);
+  if (error.empty() && measured.report.paths.empty())
+    error = has_counted(measured.report) ? kNothingArrived : kNothingCounted;
+  if (!error.empty()) {
+    if (measured.flowed && series.reports.empty())
+      series.reports.push_back(std::move(measured.report));
+    return options.compare.empty() ? error : error + ", in: " + text;
+  }
+  tell_missing_samples(measured, options);
   const auto median = total_p50(measured.report);
-  if (measured.report.paths.empty() && !options.compare.empty())
-    return "no counted frame reached a sink; see --warmup and --samples";
-  std::uint64_t frames = 0;
-  for (const PathReport& path : measured.report.paths)
-    frames = std::max(frames, path.frames);
-  if (frames < options.samples && !options.quiet)
-    std::fprintf(stderr, "simaai-latency: the stream ended after %llu of %llu samples\n",
-                 static_cast<unsigned long long>(frames),
-                 static_cast<unsigned long long>(options.samples));
   series.reports.push_back(std::move(measured.report));
   if (median)
     series.medians.push_back(*median);
@@ -178,6 +203,18 @@ void print_comparison(const Series& first, const Series& other) {
               ratio.median, ratio.low, ratio.high, 100 * ratio.coverage, ratios.size());
 }
 
+/// What was counted until a run failed.
+void keep_what_was_counted(const Options& options, const Series& series) {
+  if (series.reports.empty())
+    return;
+  if (!options.quiet)
+    std::fputs(table_text(series.middle()).c_str(), stdout);
+  const std::string error =
+      options.outputs.any() ? write_outputs(options.outputs, series.middle(), 1) : std::string();
+  if (!error.empty())
+    fail(error);
+}
+
 int conclude(const Options& options, const Series& first, const Series& other) {
   const Report& report = first.middle();
   if (!options.quiet)
@@ -209,8 +246,10 @@ int run_pipelines(const Options& options) {
     const std::string error = run_once(
         tracing, options, is_other ? options.compare : options.pipeline, label,
         first.reports.empty() && other.reports.empty(), is_other ? other : first, interrupted);
-    if (!error.empty())
+    if (!error.empty()) {
+      keep_what_was_counted(options, first);
       return fail(error);
+    }
   }
   if (first.reports.empty() || (!options.compare.empty() && other.reports.empty()))
     return fail("interrupted");
@@ -230,6 +269,9 @@ int watch_program(const Options& options) {
                 "(GST_PLUGIN_PATH)");
   if (std::none_of(watched.reports.begin(), watched.reports.end(), &has_counted))
     return fail(kNothingCounted);
+  if (std::all_of(watched.reports.begin(), watched.reports.end(),
+                  [](const Report& report) { return report.paths.empty(); }))
+    return fail(kNothingArrived);
   const bool good = judge(options.checks, watched.reports);
   for (const std::string& problem : watched.errors)
     fail(problem);

@@ -97,16 +97,29 @@ gboolean on_tick(gpointer data) noexcept {
   return G_SOURCE_CONTINUE;
 }
 
+/// What the element says, and the cause, which GStreamer puts behind the place in its sources.
+std::string error_text(GstMessage* message) {
+  GError* raw_error = nullptr;
+  gchar* raw_cause = nullptr;
+  gst_message_parse_error(message, &raw_error, &raw_cause);
+  const gst::GstPtr<GError> error(raw_error);
+  const gst::GTextPtr debug(raw_cause);
+  std::string text = std::string(GST_MESSAGE_SRC_NAME(message)) + ": " + error->message;
+  const std::string_view whole = debug ? std::string_view(debug.get()) : std::string_view();
+  const std::size_t line = whole.find('\n');
+  if (line != std::string_view::npos && line + 1 < whole.size())
+    text.append(" (").append(whole.substr(line + 1)).append(")");
+  return text;
+}
+
 gboolean on_message(GstBus* /*bus*/, GstMessage* message, gpointer data) noexcept {
   auto& run = *static_cast<Run*>(data);
   if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_EOS) {
+    run.result.ended = true;
     g_main_loop_quit(run.loop);
   } else if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR) {
-    GError* raw_error = nullptr;
-    gst_message_parse_error(message, &raw_error, nullptr);
-    const gst::GstPtr<GError> error(raw_error);
     if (run.result.error.empty())
-      run.result.error = std::string(GST_MESSAGE_SRC_NAME(message)) + ": " + error->message;
+      run.result.error = error_text(message);
     g_main_loop_quit(run.loop);
   }
   return G_SOURCE_CONTINUE;

@@ -21,9 +21,10 @@ struct MeasureOptions {
 };
 
 struct Measured {
-  Report report;
+  Report report;     ///< of what was counted, after a failure too
   std::string error; ///< the pipeline failed; empty where it did not
   bool interrupted = false;
+  bool ended = false;  ///< the stream came to its end
   bool flowed = false; ///< a buffer was pushed
   double seconds = 0;
 };

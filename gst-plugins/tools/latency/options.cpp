@@ -39,8 +39,8 @@ time goes. With -- a program is run instead and each of its pipelines is reporte
   --quiet          no table and no progress
   --help           this text
 
-exit status: 0 measured and every condition holds, 1 the pipeline failed, no frame was counted or an
-output cannot be written, 2 wrong arguments, 3 a condition does not hold
+exit status: 0 measured and every condition holds, 1 the pipeline failed, no counted frame reached a
+sink or an output cannot be written, 2 wrong arguments, 3 a condition does not hold
 )";
 
 bool parse_number(const std::string& text, std::uint64_t& number) {
