@@ -306,6 +306,23 @@ class Tool(unittest.TestCase):
             self.assertEqual(done.returncode, 1, arguments)
             self.assertIn("cannot write to standard output", done.stderr)
 
+    def test_a_reader_that_goes_away(self):
+        path = self.folder / "a.json"
+        for arguments in (("--live", "--json", path, "videotestsrc is-live=true ! video/x-raw,width=16,height=16,framerate=60/1 "
+                           "! fakesink name=screen"), ("--json", path, PIPELINE)):
+            reading, writing = os.pipe()
+            os.close(reading)
+            done = subprocess.run([PROGRAM, *map(str, arguments)], stdout=writing, stderr=subprocess.PIPE, text=True, timeout=100,
+                                  check=False)
+            os.close(writing)
+            self.assertEqual(done.returncode, 1, done.stderr)
+            self.assertIn("cannot write to standard output", done.stderr)
+            self.assertEqual(json.loads(path.read_text())["paths"][0]["sink"], "screen:sink")
+            path.unlink()
+        # A program has the signal as it was.
+        done = subprocess.run([PROGRAM, "--", "sh", "-c", "kill -PIPE $$"], capture_output=True, text=True, timeout=100, check=False)
+        self.assertIn("status 141", done.stderr)
+
     def test_a_program_with_several_pipelines(self):
         # Two processes, of which the second has the element that is slow.
         slow = PIPELINE.replace("identity name=filter", "identity name=filter sleep-time=1000")

@@ -177,6 +177,7 @@ int run_child(const Options& options, const std::string& tracers) {
   const pid_t child = fork();
   if (child == 0) {
     signals.restore();
+    std::signal(SIGPIPE, SIG_DFL);
     setenv("GST_TRACERS", tracers.c_str(), 1);
     std::vector<char*> arguments;
     for (const std::string& argument : options.program)

@@ -2,6 +2,7 @@
 // simaai-latency: where do the milliseconds go?
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <map>
 #include <optional>
@@ -286,6 +287,8 @@ int watch_program(const Options& options) {
 
 int main(int argc, char** argv) {
   int status = 0;
+  // A reader of standard output that goes away is an output that cannot be written: the others are.
+  std::signal(SIGPIPE, SIG_IGN);
   const auto options =
       simaai::latency::parse_options(std::vector<std::string>(argv + 1, argv + argc), status);
   if (options && !options->program.empty()) {
