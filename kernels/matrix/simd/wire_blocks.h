@@ -139,7 +139,7 @@ SIMAAI_VECTOR inline void encode_segment(const std::int8_t* elements, std::size_
     store_record(dst + n * kRecordBytes, record_key(row, col + n), elements[n]);
 }
 
-inline bool is_zero(Block bytes) noexcept {
+SIMAAI_VECTOR inline bool is_zero(Block bytes) noexcept {
   std::uint64_t words[sizeof(Block) / 8];
   std::memcpy(words, &bytes, sizeof words);
   std::uint64_t any = 0;
