@@ -228,6 +228,22 @@ class Tool(unittest.TestCase):
         self.assertEqual(err, "")
         self.assertEqual([way["frames"] for way in json.loads(path.read_text())["paths"]], [60] * 3)
 
+    def test_runs_that_never_end(self):
+        path = self.folder / "a.json"
+        for text, words in (("videotestsrc ! tee name=t ! fakesink name=one t. ! fakesink name=two", r"a first buffer at .*(one|two)"),
+                            ("appsrc ! fakesink name=screen", "a first buffer at screen"),
+                            ("videotestsrc num-buffers=1 ! imagefreeze ! fakesink name=screen", "screen:sink has 0 of 20 frames")):
+            _, err = self.run_tool("--timeout", 1, "--samples", 20, text, status=1)
+            self.assertRegex(err, "nothing came for 1 s; it waited for .*" + words)
+        # Frames that came until then are reported; what is waited for is said before.
+        stops = "videotestsrc num-buffers=15 ! identity eos-after=1000 ! fakesink name=screen"
+        out, err = self.run_tool("--warmup", 0, "--samples", 20, "--timeout", 6, "--json", path,
+                                 stops.replace("num-buffers=15", "num-buffers=15 is-live=true") + " appsrc ! fakesink name=other async=false",
+                                 status=1)
+        self.assertRegex(err, "waiting for .*screen:sink has 15 of 20 frames")
+        self.assertIn("screen", out)
+        self.assertEqual(json.loads(path.read_text())["paths"][0]["frames"], 15)
+
     def test_frames_that_are_dropped_end_a_run_too(self):
         path = self.folder / "dropped.json"
         _, err = self.run_tool("--samples", 20, "--json", path, "videotestsrc ! identity name=some drop-probability=0.5 "
@@ -423,7 +439,7 @@ class Tool(unittest.TestCase):
     def test_refusals(self):
         for arguments in ((), ("--check", "nonsense", PIPELINE), ("--window", "1000", PIPELINE), ("--window", "1", PIPELINE),
                           ("--spans", "0", PIPELINE), ("--spans", "5000000", PIPELINE), ("--samples", "many", PIPELINE), ("--speed", PIPELINE),
-                          ("--live", "--", "true")):
+                          ("--live", "--", "true"), ("--timeout", "1", "--", "true"), ("--timeout", "-1", PIPELINE)):
             _, err = self.run_tool(*arguments, status=2)
             self.assertIn("--help", err)
         _, err = self.run_tool("videotestsrc ! nosuchelement", status=1)

@@ -86,6 +86,7 @@ MeasureOptions measure_options(const Options& options, const std::string& label)
   result.samples = options.samples;
   result.window = options.window;
   result.spans = options.spans;
+  result.timeout = options.timeout.value_or(result.timeout);
   result.live = options.live;
   result.progress = !options.quiet && isatty(STDERR_FILENO) != 0;
   result.label = label;

@@ -17,6 +17,7 @@
 #include "common/gst_ptr.h"
 #include "tracers/names.h"
 #include "tracers/output.h"
+#include "waiting.h"
 
 namespace simaai::latency {
 
@@ -24,6 +25,8 @@ namespace {
 
 constexpr guint kTickMs = 100;
 constexpr unsigned kTicksOfTable = 5;
+constexpr unsigned kTicksOfSecond = 10;
+constexpr unsigned kTicksUntilSaid = 5 * kTicksOfSecond;
 constexpr unsigned kLeastIdleTicks = 20;
 /// 56 bytes each; what a hundred frames leave in forty elements is a hundredth of it.
 constexpr std::size_t kSpans = std::size_t{1} << 18;
@@ -36,7 +39,9 @@ struct Run {
   unsigned ticks = 0;
   unsigned ticks_until_begun = 0; ///< until all frames that are counted had begun; 0: not yet
   unsigned idle_ticks = 0;        ///< since the last of them arrived
-  std::uint64_t progress = 0;
+  std::uint64_t arrived = 0;
+  std::uint64_t progress = 0; ///< frames that have begun, and that have arrived
+  unsigned ticks_stuck = 0;   ///< since there was a further one
   Measured result;
 };
 
@@ -76,10 +81,35 @@ bool has_lost_the_rest(Run& run, const Recorder& recorder) {
   return ++run.idle_ticks >= std::max(kLeastIdleTicks, 2 * run.ticks_until_begun);
 }
 
+/// Says what is waited for, and later gives up.
+void watch_progress(Run& run, const Recorder* recorder) {
+  const std::uint64_t progress =
+      recorder != nullptr ? recorder->begun() + recorder->arrived_in_all() : 0;
+  if (progress != run.progress)
+    run.ticks_stuck = 0;
+  run.progress = progress;
+  ++run.ticks_stuck;
+  const std::uint64_t limit = run.options->timeout * kTicksOfSecond;
+  const bool gives_up = limit != 0 && run.ticks_stuck >= limit;
+  if (!gives_up && run.ticks_stuck != kTicksUntilSaid)
+    return;
+  const std::string what = waited_for(run.pipeline, recorder, run.options->samples);
+  if (!gives_up) {
+    std::fprintf(stderr, "%ssimaai-latency: waiting for %s\n",
+                 run.options->progress && !run.options->live ? "\r\x1b[K" : "", what.c_str());
+    return;
+  }
+  if (run.result.error.empty())
+    run.result.error = "nothing came for " + std::to_string(run.options->timeout) +
+                       " s; it waited for " + what + "; see --timeout";
+  g_main_loop_quit(run.loop);
+}
+
 gboolean on_tick(gpointer data) noexcept {
   auto& run = *static_cast<Run*>(data);
   ++run.ticks;
   const Recorder* recorder = running(*run.tracing, run.pipeline);
+  watch_progress(run, recorder);
   if (recorder == nullptr)
     return G_SOURCE_CONTINUE;
   const std::uint64_t done = recorder->arrived().value_or(0);
@@ -87,10 +117,10 @@ gboolean on_tick(gpointer data) noexcept {
     show_live(run, *recorder);
   else if (run.options->progress)
     std::fputs(bar_text(*run.options, done).c_str(), stderr);
-  const std::uint64_t progress = recorder->arrived_in_all();
-  if (progress != run.progress)
+  const std::uint64_t arrived = recorder->arrived_in_all();
+  if (arrived != run.arrived)
     run.idle_ticks = 0;
-  run.progress = progress;
+  run.arrived = arrived;
   if (run.options->samples != 0 &&
       (done >= run.options->samples || has_lost_the_rest(run, *recorder)))
     g_main_loop_quit(run.loop);

@@ -15,6 +15,7 @@ struct MeasureOptions {
   std::uint64_t samples = 100; ///< 0: until the end of the stream
   std::uint64_t window = 0;    ///< 0: that of the tracer
   std::uint64_t spans = 0;     ///< 0: enough for some thousand frames
+  std::uint64_t timeout = 60;  ///< seconds after which a run without a further frame ends; 0: never
   bool live = false;           ///< shows the table meanwhile, on standard output
   bool progress = false;       ///< shows a bar, on standard error
   std::string label;           ///< before the bar

@@ -33,6 +33,7 @@ time goes. With -- a program is run instead and each of its pipelines is reporte
   --window N       frames of which an element remembers when they came in (default: 1024; a power of two)
   --spans N        intervals that are kept for figures over time, single frames and exact percentiles
                    (default: 262144)
+  --timeout N      seconds after which a run without a further frame fails, 0: never (default: 60)
   --live           show the table while the pipeline runs
   --table FILE, --json FILE, --csv FILE, --html FILE, --trace FILE
                    write the report in this form (--trace: for Perfetto or chrome://tracing)
@@ -62,6 +63,8 @@ bool set_value(Options& options, const std::string& name, const std::string& val
            options.window >= kLeastWindow && options.window <= kMostWindow;
   if (name == "--spans")
     return parse_number(value, options.spans) && options.spans > 0 && options.spans <= kMostSpans;
+  if (name == "--timeout")
+    return parse_number(value, options.timeout.emplace());
   if (name == "--check") {
     const auto check = parse_check(value);
     if (check)
@@ -144,8 +147,8 @@ std::string conflict(const Options& options) {
   if (options.pipeline.empty() && options.program.empty())
     return "no pipeline";
   if (!options.program.empty() &&
-      (options.live || !options.compare.empty() || options.repeats != 0))
-    return "--live, --compare and --repeat need a pipeline, not a program";
+      (options.live || !options.compare.empty() || options.repeats != 0 || options.timeout))
+    return "--live, --compare, --repeat and --timeout need a pipeline, not a program";
   if (share_a_file(options.outputs))
     return "two outputs have the same file";
   return {};

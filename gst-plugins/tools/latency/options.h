@@ -19,8 +19,9 @@ struct Options {
   std::uint64_t warmup = 10;
   std::uint64_t samples = 100;
   std::uint64_t repeats = 0;
-  std::uint64_t window = 0; ///< 0: not given
-  std::uint64_t spans = 0;  ///< 0: not given
+  std::uint64_t window = 0;             ///< 0: not given
+  std::uint64_t spans = 0;              ///< 0: not given
+  std::optional<std::uint64_t> timeout; ///< seconds; 0: never
   bool live = false;
   bool quiet = false;
   std::vector<Check> checks;
