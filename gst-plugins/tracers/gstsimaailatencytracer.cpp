@@ -140,6 +140,8 @@ void read_parameters(const char* text, Settings& settings, Outputs& outputs) {
       exact != FALSE || !outputs.html.empty() || !outputs.trace.empty() ? kDefaultSpans : 0;
   take(fields, "spans", spans, [](std::uint64_t asked) { return std::min(asked, kMostSpans); });
   settings.spans = spans;
+  if (share_a_file(outputs))
+    g_warning("simaailatency: two outputs have the same file: the last one written stays");
   for (gint i = 0; i < gst_structure_n_fields(fields); ++i)
     g_warning("simaailatency: unknown parameter, or a value that it cannot have: %s",
               gst_structure_nth_field_name(fields, static_cast<guint>(i)));

@@ -2,10 +2,12 @@
 // The table, and the files.
 #include "output.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <vector>
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -108,6 +110,16 @@ unsigned claim(const std::string& path, unsigned number) {
 }
 
 } // namespace
+
+bool share_a_file(const Outputs& outputs) {
+  std::vector<std::string> paths;
+  for (const std::string* path : {&outputs.table, &outputs.json, &outputs.csv, &outputs.html,
+                                  &outputs.trace, &outputs.status})
+    if (!path->empty() && !path->starts_with("/dev/"))
+      paths.push_back(std::filesystem::absolute(*path).lexically_normal().string());
+  std::sort(paths.begin(), paths.end());
+  return std::adjacent_find(paths.begin(), paths.end()) != paths.end();
+}
 
 std::string table_text(const Report& report) {
   std::string text = report.pipeline + "\n  " + padded("times in ms", -24) + " " +

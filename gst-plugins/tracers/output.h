@@ -38,6 +38,9 @@ struct Outputs {
   }
 };
 
+/// Whether two of the outputs are one file, which the second would replace.
+[[nodiscard]] bool share_a_file(const Outputs& outputs);
+
 /// Writes what is named. `number` counts the reports of a process from 1: the second goes to
 /// NAME-2.EXTENSION, of which a status file that is there already is the first, whoever wrote it. Returns the
 /// errors, one a line; empty where everything was written.

@@ -201,8 +201,8 @@ std::string duration_text(double ns) {
   }
   char text[48];
   std::snprintf(text, sizeof text, "%.3g %s", ns / unit->ns, unit->name);
-  if (std::abs(ns) / unit->ns >= 999.5 || ns == 0)
-    std::snprintf(text, sizeof text, "%.0f %s", ns / unit->ns, ns == 0 ? "" : unit->name);
+  if (std::abs(ns) / unit->ns >= 999.5)
+    std::snprintf(text, sizeof text, "%.0f %s", ns / unit->ns, unit->name);
   return text;
 }
 

@@ -425,6 +425,8 @@ class Tool(unittest.TestCase):
                                       (",,,", "cannot read"), ("json=/no/such/folder/a.json", "cannot write /no/such"),
                                       ("html=/dev/full", "cannot write /dev/full"), ("table=/", "cannot write /")):
             self.assertIn(complaint, self.run_traced(f"simaailatency({parameters})"))
+        both = self.folder / "both"
+        self.assertIn("two outputs have the same file", self.run_traced(f"simaailatency(json={both},csv={self.folder}/./both)"))
         # As many as there is memory for, and a window of two frames at least.
         for parameters, complaints in (("spans=2000000000,window=0", ("spans is 4194304, not 2000000000", "window is 2, not 0")),
                                        ("window=1000", ("window is 1024, not 1000",)), ("window=-8", ("window",)),

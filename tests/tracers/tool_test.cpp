@@ -58,7 +58,8 @@ TEST(LatencyChecks, AreRead) {
   EXPECT_EQ(long_check->bound, 1500);
   ASSERT_TRUE(parse_check("queue0.drops<1"));
   for (const char* bad : {"", "p50<2ms", "a.p50<2", "a.p50<ms", "a.p51<2ms", "a.p50=2ms", "<2ms",
-                          "a.drops<1ms", "a.p50<-1ms", "a.p50<2m", " .p50<2ms", "a.p50<2ms<"})
+                          "a.drops<1ms", "a.p50<-1ms", "a.p50<nanms", "a.p50<infms",
+                          "a.p50>=nan(1)s", "a.drops<inf", "a.p50<2m", " .p50<2ms", "a.p50<2ms<"})
     EXPECT_FALSE(parse_check(bad)) << bad;
 }
 
@@ -242,7 +243,7 @@ TEST(LatencyOutput, BarsArePartedAsTheMeans) {
 }
 
 TEST(LatencyOutput, DurationsHaveTheUnitThatSuitsThem) {
-  EXPECT_EQ(duration_text(0), "0 ");
+  EXPECT_EQ(duration_text(0), "0 ns");
   EXPECT_EQ(duration_text(950), "950 ns");
   EXPECT_EQ(duration_text(1250), "1.25 us");
   EXPECT_EQ(duration_text(33'400'000), "33.4 ms");

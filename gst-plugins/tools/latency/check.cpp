@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <cmath>
 #include <utility>
 #include <vector>
 
@@ -62,8 +63,8 @@ bool is_metric(const std::string& name) {
 std::optional<double> parse_bound(const std::string& text, bool has_unit) {
   double number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || number < 0)
-    return std::nullopt;
+  if (error != std::errc{} || !std::isfinite(number) || number < 0)
+    return std::nullopt; // "nan" and "inf" are numbers too
   const std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
   if (!has_unit)
     return unit.empty() ? std::optional(number) : std::nullopt;

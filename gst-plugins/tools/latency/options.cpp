@@ -6,7 +6,6 @@
 #include <bit>
 #include <charconv>
 #include <cstdio>
-#include <filesystem>
 
 namespace simaai::latency {
 
@@ -129,17 +128,6 @@ std::string joined(const std::vector<std::string>& words, std::size_t from) {
   for (std::size_t i = from; i < words.size(); ++i)
     text.append(text.empty() ? "" : " ").append(escaped(words[i]));
   return text;
-}
-
-/// Whether two of the outputs are one file, which the second would replace.
-bool share_a_file(const Outputs& outputs) {
-  std::vector<std::string> paths;
-  for (const std::string* path :
-       {&outputs.table, &outputs.json, &outputs.csv, &outputs.html, &outputs.trace})
-    if (!path->empty() && !path->starts_with("/dev/"))
-      paths.push_back(std::filesystem::absolute(*path).lexically_normal().string());
-  std::sort(paths.begin(), paths.end());
-  return std::adjacent_find(paths.begin(), paths.end()) != paths.end();
 }
 
 /// What the options do not go with; empty where they are fine.
