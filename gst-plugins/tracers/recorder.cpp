@@ -231,6 +231,7 @@ Recorder::Match Recorder::by_alias(const Element& element, std::uint64_t name,
 Recorder::Match Recorder::combined(const Element& element, const Identity& identity) noexcept {
   Match match;
   bool certain = false;
+  bool unknown = false;
   const std::uint64_t timestamp = identity.timestamp;
   if (timestamp == kNoTimestamp)
     return match;
@@ -244,10 +245,13 @@ Recorder::Match Recorder::combined(const Element& element, const Identity& ident
     if (found.id == 0 || pad.entries->find(found.id, entry) == 0)
       return;
     certain = certain || found.exact || found.bracketed || found.timed;
+    // Several were there for one output, and it took one of them.
+    unknown = unknown || (element.picks && found.timed &&
+                          entry.duration + entry.duration / 16 < identity.duration);
     if (match.pad == nullptr || entry.entered_ns > match.entry.entered_ns)
       match = {entry, &pad, Carrier::Timestamp, false, true};
   });
-  return certain ? match : Match{};
+  return certain && !unknown ? match : Match{};
 }
 
 /// One buffer of several that came one after the other: what it was recognised by may be any of them, and the newest is the one

@@ -147,6 +147,8 @@ struct Element {
   bool parses = false;
   /// Makes a buffer of what its inputs have at a time, even where it has one input.
   bool aggregates = false;
+  /// Takes one buffer of each input for an output, and not all of its time: a mixer of video.
+  bool picks = false;
   std::uint32_t index = 0;
 
   std::array<std::atomic<Pad*>, kSinks> sinks{};

@@ -143,10 +143,10 @@ bool is_of_class(GstElement* element, const char* words) noexcept {
   return type != nullptr && std::strstr(type, words) != nullptr;
 }
 
-/// By its name, as the library of that class is not needed otherwise.
-bool is_aggregator(GstElement* element) noexcept {
-  const GType aggregator = g_type_from_name("GstAggregator");
-  return aggregator != 0 && g_type_is_a(G_OBJECT_TYPE(element), aggregator) != FALSE;
+/// By the name of the class, as its library is not needed otherwise.
+bool is_of_type(GstElement* element, const char* name) noexcept {
+  const GType type = g_type_from_name(name);
+  return type != 0 && g_type_is_a(G_OBJECT_TYPE(element), type) != FALSE;
 }
 
 const char* factory_name(GstElement* element) noexcept {
@@ -360,7 +360,8 @@ Binding Tracing::make_binding(GstPad* pad) {
                                                     path_of(element));
     added->demuxes = is_of_class(element, "Codec/Demuxer");
     added->parses = is_of_class(element, "Parser");
-    added->aggregates = is_aggregator(element);
+    added->aggregates = is_of_type(element, "GstAggregator");
+    added->picks = is_of_type(element, "GstVideoAggregator");
     added->repacks =
         added->demuxes || is_of_class(element, "Codec/Muxer") || is_of_class(element, "ayloader");
     record = new ElementRecord{&session, added};

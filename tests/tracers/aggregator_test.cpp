@@ -203,6 +203,31 @@ TEST(LatencyAccounting, SamplesAreThoseOfEachOrigin) {
   EXPECT_EQ(line.report().paths.size(), 2U);
 }
 
+// Which of two frames a mixer of video took is not known, and it does not mix them as one of sound does.
+TEST(LatencyAccounting, FramesThatAMixerPicksFromAreNotGuessed) {
+  for (const bool picks : {false, true}) {
+    for (const std::uint64_t length : {50U, 100U, 200U}) {
+      Synthetic line;
+      Pad& src = line.source("camera");
+      Pad& in = line.sink("mixer");
+      in.element->aggregates = true;
+      in.element->picks = picks;
+      Pad& out = line.also(in, "src", Direction::Source);
+      Pad& end = line.sink("screen", true);
+      for (std::uint64_t i = 0; i < 4; ++i) {
+        line.push(1000 * i + 1000, src, in, timed(length * i, length, 64));
+        line.back(1000 * i + 1001);
+      }
+      line.push(9000, out, end, timed(0, 100, 4096));
+      line.back(9001);
+      const Report report = line.report();
+      const bool known = !picks || length >= 100;
+      EXPECT_EQ(report.elements[1].residence.has_value(), known) << length;
+      EXPECT_EQ(total_paths(report).size(), known ? 1U : 0U) << length;
+    }
+  }
+}
+
 TEST(LatencyAccounting, AnInputThatOnlyTouchesTheOutputIsNotInIt) {
   Synthetic line;
   Pad& src = line.source("camera");

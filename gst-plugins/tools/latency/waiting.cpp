@@ -54,7 +54,11 @@ std::string waited_for(GstElement* pipeline, const Recorder* recorder, std::uint
   std::string text;
   for (const auto& [sink, count] : frames)
     text.append(text.empty() ? "" : ", ")
-        .append(sink + " has " + std::to_string(count) + all + " frames");
+        .append(sink)
+        .append(" has ")
+        .append(std::to_string(count))
+        .append(all)
+        .append(" frames");
   return "a further frame: " + (text.empty() ? "no sink has one" : text);
 }
 
