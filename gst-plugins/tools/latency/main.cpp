@@ -146,11 +146,12 @@ void tell_missing_samples(const Measured& measured, const Options& options) {
     return;
   const std::string count =
       std::to_string(samples) + " of " + std::to_string(options.samples) + " samples";
-  const std::string text = measured.ended ? "the stream ended after " + count
-                           : measured.interrupted
-                               ? "interrupted after " + count
-                               : count + " arrived; the others were dropped, or wait for an end "
-                                         "that does not come";
+  const std::string text =
+      measured.ended ? "the stream ended after " + count
+      : measured.interrupted
+          ? "interrupted after " + count
+          : count + " arrived; the others were dropped or joined, or wait for an end "
+                    "that does not come";
   std::fprintf(stderr, "simaai-latency: %s\n", text.c_str());
 }
 
