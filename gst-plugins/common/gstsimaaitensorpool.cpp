@@ -20,6 +20,7 @@ namespace {
 
 /// Buffers that wait for their memory; more come only where somebody keeps memories without their buffers.
 constexpr std::size_t kMostLent = 64;
+constexpr std::size_t kMostReserved = 1024; ///< places for buffers that are back
 /// How often a pool at its limit looks whether their memory is back.
 constexpr std::chrono::milliseconds kLookAgain{1};
 
@@ -132,8 +133,8 @@ gboolean set_config(GstBufferPool* pool, GstStructure* config) noexcept {
   state.size_bytes = size;
   state.min_buffers = min;
   state.max_buffers = max;
-  // All the room that handing back can need is taken now, where a limit is known.
-  state.free.reserve(std::max<std::size_t>(max, 64));
+  // All the room that handing back can need is taken now, where a limit is known and not absurd.
+  state.free.reserve(std::clamp<std::size_t>(max, 64, kMostReserved));
   state.lent.reserve(kMostLent);
   return TRUE;
 }

@@ -383,6 +383,9 @@ TEST(Library, PoolsFollowCaps) {
   EXPECT_STRNE(gst_simaai_allocator_get_source(allocator.get()), "system");
 
   Reason reason;
+  // A limit is no room that is taken.
+  EXPECT_TRUE(
+      GstPtr<GstBufferPool>(gst_simaai_pool_new(caps.get(), nullptr, 0, G_MAXUINT, nullptr)));
   EXPECT_EQ(gst_simaai_pool_new(caps.get(), nullptr, 3, 2, &reason), nullptr);
   EXPECT_EQ(reason.code(), GST_SIMAAI_ERROR_POOL);
   EXPECT_TRUE(mentions(reason.text(), {"max_buffers is 2", "at least 3"}));
