@@ -109,20 +109,27 @@ def pass_tiles(pipeline, failures):
                 break
         if application is not None:
             application.close()
-    except (Failure, GLib.Error) as failure:
+    except Exception as failure:  # whatever it is: a stream that nobody ends would be waited for
         failures.append(str(failure))
-    answers.end_of_stream()
+    finally:
+        answers.end_of_stream()
 
 
-def on_result(sink, latency, raw):
+def on_result(sink, latency, raw, failures):
     sample = sink.pull_sample()
     if sample is None:
         return Gst.FlowReturn.EOS
     latency.end(sample.get_buffer().pts)
-    if raw is not None:
+    if raw is None:
+        return Gst.FlowReturn.OK
+    try:
         tensors = GstSimaai.TensorSet.new_from_caps(sample.get_caps())
         with mapped(tensors, sample.get_buffer(), Gst.MapFlags.READ) as values:
             raw.write(values)
+            raw.flush()
+    except Exception as failure:  # out of a signal handler it would be printed and forgotten
+        failures.append(str(failure))
+        return Gst.FlowReturn.ERROR
     return Gst.FlowReturn.OK
 
 
@@ -142,9 +149,9 @@ def run(options, raw):
     pipeline = Gst.parse_launch(pipeline_text(options))
     latency = Latency()
     pipeline.get_by_name("camera").get_static_pad("src").add_probe(Gst.PadProbeType.BUFFER, latency.begin)
-    pipeline.get_by_name("results").connect("new-sample", on_result, latency, raw)
-    # The application waits on a thread of its own, and never on one of the pipeline, which could not be stopped then.
     failures = []
+    pipeline.get_by_name("results").connect("new-sample", on_result, latency, raw, failures)
+    # The application waits on a thread of its own, and never on one of the pipeline, which could not be stopped then.
     pipeline.set_state(Gst.State.PLAYING)
     application = threading.Thread(target=pass_tiles, args=(pipeline, failures))
     application.start()

@@ -160,6 +160,7 @@ void check_camera(const std::string& program) {
   const Outcome no_device = run(program + " --ev74 unix:/simaai-no-server");
   EXPECT_EQ(no_device.status, 1);
   EXPECT_NE(no_device.text.find("simaai-no-server"), std::string::npos) << no_device.text;
+  EXPECT_EQ(run(program + " --frames 3 --raw /dev/full").status, 1) << "results were lost";
 }
 
 TEST(Examples, TheCameraInCxx) { check_camera(SIMAAI_EXAMPLE_CAMERA); }
