@@ -60,7 +60,7 @@ struct Avx512VbmiBytes : Avx512VbmiCopies {
         std::int64_t left = row.pixels;
         for (; left >= 4; left -= 4) {
           if constexpr (kStream)
-            __builtin_prefetch(src + 1024);
+            __builtin_prefetch(src + Isa::kAhead);
           write_4(dst, src);
           src += 4 * channels * kStep;
           dst += 64;

@@ -216,16 +216,6 @@ struct Avx512VbmiWideReaders {
     }
   }
 
-  /// Bytes of sixteen values of a vector that holds two pixels of sixteen channels, of the first one;
-  /// BFloat16 values twice.
-  template <class To>
-  static constexpr Bytes kSixteenIndex = [] {
-    Bytes index{};
-    for (std::int64_t i = 0; i < 64; ++i)
-      index.at[i] = static_cast<std::uint8_t>(value_of<To>(i) % 16 + i % 2 * 16);
-    return index;
-  }();
-
   /// Runs of sixteen channels, a cache line of two pixels at a time; the last run may have fewer.
   static bool is_of_sixteens(const TilePanel& panel) noexcept {
     const TileRow& row = panel.row;
@@ -235,7 +225,7 @@ struct Avx512VbmiWideReaders {
   template <class To> static void read_sixteens(const TilePanel& panel) noexcept {
     constexpr std::int64_t kRuns = To::kBytes == 4 ? 1 : 2; // a step
     constexpr std::int64_t kStepValues = 16 * kRuns;
-    const __m512i first = kSixteenIndex<To>.load();
+    const __m512i first = kHalfIndex<To>.load(); // of the first pixel; BFloat16 values twice
     const __m512i second = _mm512_add_epi8(first, _mm512_set1_epi8(32));
     const std::int64_t values = 16 * (panel.runs - 1) + panel.last_channels;
     const std::int64_t rest = values % kStepValues;

@@ -219,7 +219,7 @@ struct Avx512VbmiWriters : Avx512VbmiWideWriters {
     std::int64_t left = row.pixels;
     for (; left >= 2 * kPairs; left -= 2 * kPairs) {
       if constexpr (kStream)
-        __builtin_prefetch(src + 1024);
+        __builtin_prefetch(src + Isa::kAhead);
       const __m512i values = load(type, src, load_mask);
       __m512i index = places.index;
 #pragma GCC unroll 16

@@ -136,7 +136,7 @@ struct Avx512VbmiWideWriters {
 
   /// Asks for the line that is written some pixels after the one at `to`.
   [[gnu::always_inline]] static inline void prefetch_line(const std::byte* to) noexcept {
-    __builtin_prefetch(to + 1024, 1);
+    __builtin_prefetch(to + Isa::kAhead, 1);
   }
 
   /// Bytes at `index` of up to sixteen values of two pixels each.

@@ -16,42 +16,28 @@ namespace {
 inline constexpr std::size_t kTile = 16; ///< rows of a tile, and columns of sums
 inline constexpr std::size_t kPairRows = 2 * kTile;
 
-/// Equal shares of `count` units of work.
-class Shares {
-public:
-  Shares() = default;
-  explicit Shares(std::size_t count) noexcept : count_(count) {}
-  void divide(std::size_t steps) noexcept { share_ = (count_ - done_ + steps - 1) / steps; }
-  template <class Unit> [[gnu::always_inline]] SIMAAI_AMX void step(Unit unit) noexcept {
-    for (const std::size_t end = std::min(done_ + share_, count_); done_ < end; ++done_)
-      unit(done_);
-  }
-
-private:
-  std::size_t count_ = 0;
-  std::size_t done_ = 0;
-  std::size_t share_ = 0;
-};
-
 /// Sums are outputs: their memory is asked for before tiles are stored.
 class FetchOutput {
 public:
-  FetchOutput(std::int32_t* first, std::size_t stride, std::size_t rows) noexcept
-      : first_(first), stride_(stride), shares_(rows) {}
-  void divide(std::size_t steps) noexcept { shares_.divide(steps); }
+  FetchOutput(const std::int32_t* first, std::size_t stride, std::size_t rows) noexcept
+      : row_(first), stride_(stride), rows_(rows) {}
+  void divide(std::size_t steps) noexcept { share_ = (rows_ + steps - 1) / steps; }
   [[gnu::always_inline]] SIMAAI_AMX void step() noexcept {
-    shares_.step([this](std::size_t row) SIMAAI_INLINE SIMAAI_AMX {
-      const std::int32_t* line = first_ + row * stride_;
-      __builtin_prefetch(line, 1);
-      __builtin_prefetch(line + kTile, 1);
-      __builtin_prefetch(line + 2 * kTile - 1, 1); // rows need not begin at lines
-    });
+    const std::size_t count = std::min(share_, rows_);
+    for (std::size_t left = count; left != 0; --left, row_ += stride_) {
+      __builtin_prefetch(row_, 1);
+      __builtin_prefetch(row_ + kTile, 1);
+      __builtin_prefetch(row_ + 2 * kTile - 1, 1); // rows need not begin at lines
+      asm volatile("" : : "r"(row_)); // compilers take a loop over prefetches alone for empty
+    }
+    rows_ -= count;
   }
 
 private:
-  std::int32_t* first_;
+  const std::int32_t* row_;
   std::size_t stride_;
-  Shares shares_;
+  std::size_t rows_; ///< that are left
+  std::size_t share_ = 0;
 };
 
 /// Rows of 32 sums that become rows of 32 adjacent elements while the next ones are multiplied.
