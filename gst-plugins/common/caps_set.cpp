@@ -14,21 +14,23 @@ std::string field_text(const GValue* value) {
 }
 
 std::string named_tensor(std::size_t index, const std::optional<std::string>& id) {
-  return "tensor " + std::to_string(index) + (id ? " (" + *id + ")" : "") + ": ";
-}
-
-/// Why the offsets cannot be: all tensors have one, or none has.
-std::string offset_problem(const std::vector<TensorInfo>& tensors) {
-  const auto lacks = [](const TensorInfo& info) { return !info.offset_bytes; };
-  const auto first = std::find_if(tensors.begin(), tensors.end(), lacks);
-  if (first == tensors.end() || std::all_of(tensors.begin(), tensors.end(), lacks))
-    return {};
-  const auto index = static_cast<std::size_t>(first - tensors.begin());
-  return named_tensor(index, first->tensor_id) +
-         "caps field 'offset' is missing; expected one in every tensor of the set, or in none";
+  const bool is_text = id && g_utf8_validate(id->c_str(), -1, nullptr) != FALSE;
+  return "tensor " + std::to_string(index) + (is_text ? " (" + *id + ")" : "") + ": ";
 }
 
 } // namespace
+
+std::optional<CapsError> set_problem(const TensorSet& set) {
+  const auto& tensors = set.tensors;
+  const auto lacks = [](const TensorInfo& info) { return !info.offset_bytes; };
+  const auto first = std::find_if(tensors.begin(), tensors.end(), lacks);
+  if (first == tensors.end() || std::all_of(tensors.begin(), tensors.end(), lacks))
+    return std::nullopt;
+  const auto index = static_cast<std::size_t>(first - tensors.begin());
+  return CapsError{
+      named_tensor(index, first->tensor_id) +
+      "caps field 'offset' is missing; expected one in every tensor of the set, or in none"};
+}
 
 bool is_tensor_set(const GstCaps& caps) noexcept {
   return gst_caps_get_size(&caps) > 0 &&
@@ -66,11 +68,14 @@ std::variant<TensorSet, CapsError> parse_tensors(const GstCaps& caps) {
       return std::move(*error);
     set.tensors.push_back(std::get<TensorInfo>(std::move(parsed)));
     if (set.tensors.front().offset_bytes)
-      return CapsError{"caps field 'offset' belongs to tensors of a set; expected none here"};
+      return CapsError{kOffsetOutsideSet};
     return set;
   }
   const auto array = tensor_array(*gst_caps_get_structure(&caps, 0));
   if (const auto* error = std::get_if<CapsError>(&array))
+    return *error;
+  const auto framerate = parse_framerate(*gst_caps_get_structure(&caps, 0));
+  if (const auto* error = std::get_if<CapsError>(&framerate))
     return *error;
   const GValue* tensors = std::get<const GValue*>(array);
   for (guint i = 0; i < gst_value_array_get_size(tensors); ++i) {
@@ -80,9 +85,8 @@ std::variant<TensorSet, CapsError> parse_tensors(const GstCaps& caps) {
       return CapsError{named_tensor(i, std::nullopt) + error->reason};
     set.tensors.push_back(std::get<TensorInfo>(std::move(parsed)));
   }
-  std::string problem = offset_problem(set.tensors);
-  if (!problem.empty())
-    return CapsError{std::move(problem)};
+  if (auto problem = set_problem(set))
+    return std::move(*problem);
   return set;
 }
 

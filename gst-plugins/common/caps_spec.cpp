@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 #include <span>
 #include <string_view>
@@ -269,6 +270,11 @@ void read_optional(Reader& in, const GstStructure& structure, TensorInfo& info) 
   info.offset_bytes = in.optional_bytes(field::kOffset);
 }
 
+std::string number_text(double number) {
+  std::array<gchar, G_ASCII_DTOSTR_BUF_SIZE> digits{};
+  return g_ascii_dtostr(digits.data(), static_cast<gint>(digits.size()), number);
+}
+
 template <class Range>
 void set_int_array(GstStructure* structure, const char* name, Range&& range) {
   GValue array = G_VALUE_INIT;
@@ -325,6 +331,40 @@ void set_text(GstStructure* structure, const char* name, const std::optional<std
 
 } // namespace
 
+std::optional<CapsError> framerate_problem(const std::optional<std::pair<int, int>>& framerate) {
+  if (!framerate || (framerate->first >= 0 && framerate->second > 0))
+    return std::nullopt;
+  return CapsError{named(field::kFramerate) + " is " + std::to_string(framerate->first) + "/" +
+                   std::to_string(framerate->second) + "; expected a fraction from 0/1"};
+}
+
+std::optional<CapsError> field_problem(const TensorInfo& info) {
+  if (info.quant_scale && !(std::isfinite(*info.quant_scale) && *info.quant_scale > 0))
+    return CapsError{named(field::kQuantScale) + " is " + number_text(*info.quant_scale) +
+                     "; expected a finite number above 0"};
+  const bool is_int8 = info.spec.dtype == DType::Int8;
+  if (const auto& zero = info.quant_zero_point; is_int8 && zero && (*zero < -128 || *zero > 127))
+    return CapsError{named(field::kQuantZeroPoint) + " is " + std::to_string(*zero) +
+                     "; expected -128 to 127"};
+  if (info.tensor_id && g_utf8_validate(info.tensor_id->c_str(), -1, nullptr) == FALSE)
+    return CapsError{named(field::kTensorId) + " is no text; expected UTF-8"};
+  if (info.offset_bytes && *info.offset_bytes < 0)
+    return CapsError{named(field::kOffset) + " is " + std::to_string(*info.offset_bytes) +
+                     "; expected bytes from 0"};
+  return framerate_problem(info.framerate);
+}
+
+std::variant<std::optional<std::pair<int, int>>, CapsError>
+parse_framerate(const GstStructure& structure) {
+  Reader in(structure);
+  const auto framerate = in.optional_fraction(field::kFramerate);
+  if (!in.ok())
+    return CapsError{in.take_reason()};
+  if (auto problem = framerate_problem(framerate))
+    return std::move(*problem);
+  return framerate;
+}
+
 std::variant<TensorInfo, CapsError> parse_tensor(const GstStructure& structure) {
   if (!gst_structure_has_name(&structure, kTensorCapsName))
     return CapsError{std::string("caps are '") + gst_structure_get_name(&structure) +
@@ -337,6 +377,8 @@ std::variant<TensorInfo, CapsError> parse_tensor(const GstStructure& structure) 
   read_optional(in, structure, info);
   if (!in.ok())
     return CapsError{in.take_reason()};
+  if (auto problem = field_problem(info))
+    return std::move(*problem);
   return info;
 }
 

@@ -23,6 +23,10 @@ inline constexpr const char* kTensorSetCapsName = "application/vnd.simaai.tensor
 /// Most tensors a buffer can hold: GstBuffer merges memories beyond that number.
 inline constexpr std::size_t kMaxTensors = 16;
 
+/// Why caps of a plain tensor with an offset are refused.
+inline constexpr const char* kOffsetOutsideSet =
+    "caps field 'offset' belongs to tensors of a set; expected none here";
+
 /// Names of the caps fields.
 namespace field {
 inline constexpr const char* kDtype = "dtype";
@@ -79,8 +83,15 @@ struct CapsError {
   std::string reason;
 };
 
+/// What is wrong with the fields that say nothing of storage: quantization, name, framerate, offset. Nothing where they can be.
+[[nodiscard]] SIMAAI_GST_API std::optional<CapsError> field_problem(const TensorInfo& info);
+/// What is wrong with a framerate.
+[[nodiscard]] SIMAAI_GST_API std::optional<CapsError>
+framerate_problem(const std::optional<std::pair<int, int>>& framerate);
+
 /// Reads a fixed structure. Every field is checked by name: missing, wrong type, wrong count, unknown word, extents
-/// above 2^31 - 1, numbers that caps parsing turned into doubles. Says nothing about whether an op admits the tensor.
+/// above 2^31 - 1, numbers that caps parsing turned into doubles, what field_problem() says. Says nothing about whether an op
+/// admits the tensor.
 [[nodiscard]] SIMAAI_GST_API std::variant<TensorInfo, CapsError>
 parse_tensor(const GstStructure& structure);
 /// The same for the first structure of fixed caps.
@@ -91,8 +102,13 @@ parse_tensor(const GstStructure& structure);
 /// The array `tensors` of a structure, or null with a reason: it has 1 to kMaxTensors structures.
 [[nodiscard]] SIMAAI_GST_API std::variant<const GValue*, CapsError>
 tensor_array(const GstStructure& structure);
-/// Reads fixed caps of either media type. On top of what parse_tensor() checks: the count of a set, and that all of its
-/// tensors have an offset, or none. Reasons name the tensor.
+/// The framerate of a structure, of a set too.
+[[nodiscard]] SIMAAI_GST_API std::variant<std::optional<std::pair<int, int>>, CapsError>
+parse_framerate(const GstStructure& structure);
+/// Why tensors are no set: some of them have an offset, and others none. Nothing where they are one.
+[[nodiscard]] SIMAAI_GST_API std::optional<CapsError> set_problem(const TensorSet& set);
+/// Reads fixed caps of either media type. On top of what parse_tensor() checks: the count and framerate of a set, and set_problem().
+/// Reasons name the tensor.
 [[nodiscard]] SIMAAI_GST_API std::variant<TensorSet, CapsError> parse_tensors(const GstCaps& caps);
 /// How messages call a tensor: nothing for a plain one, else "tensor 2 (scores): ".
 [[nodiscard]] SIMAAI_GST_API std::string tensor_prefix(const TensorSet& set, std::size_t index);

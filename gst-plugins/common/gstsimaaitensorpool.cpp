@@ -95,6 +95,19 @@ std::vector<std::uint64_t> memories_of(const GstCaps* caps, std::uint64_t size) 
   return memories;
 }
 
+/// Whether nobody else has a memory of a buffer that came back: in another buffer or as a part, mapped, or by a reference.
+bool is_alone(GstBuffer* buffer) noexcept {
+  const guint count = gst_buffer_n_memory(buffer);
+  for (guint i = 0; i < count; ++i) {
+    GstMemory* const memory = gst_buffer_peek_memory(buffer, i);
+    GstMiniObject* const object = GST_MINI_OBJECT_CAST(memory);
+    if (!gst_memory_is_writable(memory) || GST_MINI_OBJECT_REFCOUNT_VALUE(object) != 1 ||
+        (g_atomic_int_get(&object->lockstate) & GST_LOCK_FLAG_READWRITE) != 0)
+      return false;
+  }
+  return true;
+}
+
 /// A buffer with a memory for each tensor; null where one cannot be allocated.
 GstPtr<GstBuffer> new_set(const PoolState& state) {
   GstPtr<GstBuffer> buffer(gst_buffer_new());
@@ -200,7 +213,7 @@ enum class Turn { Reuse, Allocate, Flushing, Empty };
 GstBuffer* take_lent(PoolState& state) noexcept {
   for (std::size_t i = state.lent.size(); i > 0; --i) {
     GstBuffer* const buffer = state.lent[i - 1];
-    if (!gst_buffer_is_all_memory_writable(buffer))
+    if (!is_alone(buffer))
       continue;
     state.lent.erase(state.lent.begin() + static_cast<std::ptrdiff_t>(i) - 1);
     return buffer;
@@ -289,7 +302,7 @@ void release(GstBufferPool* pool, GstBuffer* buffer) noexcept {
   // A buffer whose memory was replaced or resized cannot be handed out again.
   const bool intact = !GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_TAG_MEMORY) &&
                       gst_buffer_get_size(buffer) == state.size_bytes;
-  const bool is_whole = intact && gst_buffer_is_all_memory_writable(buffer);
+  const bool is_whole = intact && is_alone(buffer);
   bool kept = is_whole;
   {
     const std::lock_guard lock(state.mutex);

@@ -55,7 +55,7 @@ PortLayout::create(const TensorSet& set, const std::array<PortRequirement, kMaxT
   return layout;
 }
 
-std::variant<PortLayout, CapsError> PortLayout::create(const TensorSet& set) {
+std::variant<PortLayout, CapsError> PortLayout::create(const TensorSet& set, bool written) {
   std::array<PortRequirement, kMaxTensors> needs{};
   for (std::size_t i = 0; i < set.tensors.size(); ++i) {
     const auto one = kernels::ops::port_requirement(set.tensors[i].spec);
@@ -63,7 +63,7 @@ std::variant<PortLayout, CapsError> PortLayout::create(const TensorSet& set) {
       return CapsError{tensor_prefix(set, i) + error->message()};
     needs[i] = std::get<PortRequirement>(one);
   }
-  return create(set, needs, false);
+  return create(set, needs, written);
 }
 
 bool PortLayout::is_split(GstBuffer* buffer) const noexcept {

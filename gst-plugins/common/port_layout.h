@@ -36,8 +36,9 @@ public:
   [[nodiscard]] static std::variant<PortLayout, CapsError>
   create(const TensorSet& set, const std::array<kernels::ops::PortRequirement, kMaxTensors>& needs,
          bool written);
-  /// For a port that is only read, whatever is done with the tensors.
-  [[nodiscard]] static std::variant<PortLayout, CapsError> create(const TensorSet& set);
+  /// The same with what the tensors need, whatever is done with them.
+  [[nodiscard]] static std::variant<PortLayout, CapsError> create(const TensorSet& set,
+                                                                  bool written = false);
 
   [[nodiscard]] std::size_t count() const noexcept { return count_; }
   [[nodiscard]] const kernels::ops::PortRequirement& needs(std::size_t tensor) const noexcept {

@@ -43,10 +43,16 @@ const gchar* gst_simaai_allocator_get_source(GstAllocator* allocator) {
 
 GstBufferPool* gst_simaai_pool_new(GstCaps* caps, GstAllocator* allocator, guint min_buffers,
                                    guint max_buffers, GError** error) {
+  g_return_val_if_fail(GST_IS_CAPS(caps), nullptr);
+  g_return_val_if_fail(allocator == nullptr || GST_IS_ALLOCATOR(allocator), nullptr);
   g_autoptr(GstSimaaiTensorSet) set = gst_simaai_tensor_set_new_from_caps(caps, error);
   guint64 bytes = 0;
   if (set == nullptr || gst_simaai_tensor_set_get_size(set, &bytes, error) == FALSE)
     return nullptr;
+  if (!set->unwritable.empty()) {
+    set_error(error, GST_SIMAAI_ERROR_TENSOR, set->unwritable);
+    return nullptr;
+  }
   if (bytes == 0) {
     set_error(error, GST_SIMAAI_ERROR_POOL,
               "the caps need no bytes; expected a tensor that is not empty");

@@ -7,6 +7,7 @@
 
 #include <simaai/kernels/ops/requirement.h>
 
+#include "common/gst_ptr.h"
 #include "common/linear_size.h"
 #include "types.h"
 
@@ -95,6 +96,34 @@ std::optional<std::pair<int, int>> to_fraction(gint numerator, gint denominator)
   return std::pair(numerator, denominator);
 }
 
+bool check_fixed(const GstCaps* caps, GError** error) {
+  if (gst_caps_is_fixed(caps) != FALSE)
+    return true;
+  const GTextPtr text(gst_caps_to_string(caps));
+  set_error(error, GST_SIMAAI_ERROR_CAPS,
+            std::string("the caps leave something open; expected one structure without ranges and "
+                        "lists, found ") +
+                text.get());
+  return false;
+}
+
+namespace {
+
+/// Bytes of a tensor that can be; else nothing, with an error set.
+std::optional<guint64> size_of(const TensorInfo& tensor, GError** error) {
+  if (const auto refused = field_problem(tensor)) {
+    set_error(error, GST_SIMAAI_ERROR_TENSOR, refused->reason);
+    return std::nullopt;
+  }
+  const auto needs = kernels::ops::port_requirement(tensor.spec);
+  if (const auto* refused = std::get_if<kernels::Error>(&needs)) {
+    set_error(error, GST_SIMAAI_ERROR_TENSOR, refused->message());
+    return std::nullopt;
+  }
+  return std::get<kernels::ops::PortRequirement>(needs).bytes;
+}
+
+} // namespace
 } // namespace simaai::gst
 
 GQuark gst_simaai_error_quark(void) {
@@ -123,6 +152,7 @@ GType gst_simaai_tensor_info_get_type(void) {
 GstSimaaiTensorInfo* gst_simaai_tensor_info_new(GstSimaaiDtype dtype, const gint* shape,
                                                 gsize rank) {
   g_return_val_if_fail(is_dtype(dtype), nullptr);
+  g_return_val_if_fail(shape != nullptr || rank == 0, nullptr);
   auto* info = new GstSimaaiTensorInfo();
   info->tensor.spec.dtype = static_cast<kernels::DType>(dtype);
   if (gst_simaai_tensor_info_set_shape(info, shape, rank) != FALSE)
@@ -136,6 +166,12 @@ GstSimaaiTensorInfo* gst_simaai_tensor_info_new_from_caps(GstCaps* caps, GError*
   auto parsed = simaai::gst::parse_tensor(*caps);
   if (const auto* refused = std::get_if<CapsError>(&parsed)) {
     simaai::gst::set_error(error, GST_SIMAAI_ERROR_CAPS, refused->reason);
+    return nullptr;
+  }
+  if (!simaai::gst::check_fixed(caps, error))
+    return nullptr;
+  if (std::get<TensorInfo>(parsed).offset_bytes) {
+    simaai::gst::set_error(error, GST_SIMAAI_ERROR_CAPS, simaai::gst::kOffsetOutsideSet);
     return nullptr;
   }
   auto* info = new GstSimaaiTensorInfo();
@@ -152,22 +188,21 @@ GstSimaaiTensorInfo* gst_simaai_tensor_info_copy(const GstSimaaiTensorInfo* info
 void gst_simaai_tensor_info_free(GstSimaaiTensorInfo* info) { delete info; }
 
 GstCaps* gst_simaai_tensor_info_to_caps(const GstSimaaiTensorInfo* info, GError** error) {
-  guint64 bytes = 0;
-  if (gst_simaai_tensor_info_get_size(info, &bytes, error) == FALSE)
+  g_return_val_if_fail(info != nullptr, nullptr);
+  if (!simaai::gst::size_of(info->tensor, error))
     return nullptr;
-  return simaai::gst::to_caps(info->tensor);
+  TensorInfo alone = info->tensor;
+  alone.offset_bytes.reset(); // its place among others
+  return simaai::gst::to_caps(alone);
 }
 
 gboolean gst_simaai_tensor_info_get_size(const GstSimaaiTensorInfo* info, guint64* bytes,
                                          GError** error) {
   g_return_val_if_fail(info != nullptr && bytes != nullptr, FALSE);
-  const auto needs = kernels::ops::port_requirement(info->tensor.spec);
-  if (const auto* refused = std::get_if<kernels::Error>(&needs)) {
-    simaai::gst::set_error(error, GST_SIMAAI_ERROR_TENSOR, refused->message());
-    return FALSE;
-  }
-  *bytes = std::get<kernels::ops::PortRequirement>(needs).bytes;
-  return TRUE;
+  const auto found = simaai::gst::size_of(info->tensor, error);
+  if (found)
+    *bytes = *found;
+  return found ? TRUE : FALSE;
 }
 
 guint gst_simaai_tensor_info_get_alignment(const GstSimaaiTensorInfo* info) {
@@ -239,9 +274,25 @@ const gint* gst_simaai_tensor_info_get_tile_axes(const GstSimaaiTensorInfo* info
   return tile_shape_of(info->tensor.spec.layout) != nullptr ? info->tile_axes.data() : nullptr;
 }
 
+const gint* gst_simaai_tensor_info_get_tile_axes_array(const GstSimaaiTensorInfo* info,
+                                                       gsize* count) {
+  g_return_val_if_fail(info != nullptr && count != nullptr, nullptr);
+  const gint* axes = gst_simaai_tensor_info_get_tile_axes(info);
+  *count = axes != nullptr ? info->tile_axes.size() : 0;
+  return axes;
+}
+
 const gint* gst_simaai_tensor_info_get_tile_shape(const GstSimaaiTensorInfo* info) {
   g_return_val_if_fail(info != nullptr, nullptr);
   return tile_shape_of(info->tensor.spec.layout) != nullptr ? info->tile_shape.data() : nullptr;
+}
+
+const gint* gst_simaai_tensor_info_get_tile_shape_array(const GstSimaaiTensorInfo* info,
+                                                        gsize* count) {
+  g_return_val_if_fail(info != nullptr && count != nullptr, nullptr);
+  const gint* extents = gst_simaai_tensor_info_get_tile_shape(info);
+  *count = extents != nullptr ? info->tile_shape.size() : 0;
+  return extents;
 }
 
 GstSimaaiChannelStorage
@@ -328,8 +379,8 @@ gint64 gst_simaai_tensor_info_get_offset(const GstSimaaiTensorInfo* info) {
 }
 
 void gst_simaai_tensor_info_set_offset(GstSimaaiTensorInfo* info, gint64 offset) {
-  g_return_if_fail(info != nullptr && offset >= -1);
-  if (offset >= 0)
+  g_return_if_fail(info != nullptr);
+  if (offset != -1)
     info->tensor.offset_bytes = offset;
   else
     info->tensor.offset_bytes.reset();

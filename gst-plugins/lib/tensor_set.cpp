@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/fd_memory.h"
 #include "common/gst_ptr.h"
 #include "common/gstsimaaitensorpool.h"
 #include "types.h"
@@ -17,17 +18,44 @@ using simaai::gst::TensorSet;
 
 static_assert(GST_SIMAAI_MAX_TENSORS == simaai::gst::kMaxTensors);
 
+namespace {
+
+/// What is wrong with the fields of a set and its tensors; empty where they can be.
+std::string problem_of(const GstSimaaiTensorSet& set) {
+  if (set.set.tensors.empty())
+    return "the set has no tensors; expected 1 to 16";
+  for (std::size_t i = 0; i < set.set.tensors.size(); ++i)
+    if (const auto refused = simaai::gst::field_problem(set.set.tensors[i]))
+      return simaai::gst::tensor_prefix(set.set, i) + refused->reason;
+  if (const auto refused = simaai::gst::framerate_problem(set.framerate))
+    return refused->reason;
+  const auto refused = simaai::gst::set_problem(set.set);
+  return refused ? refused->reason : std::string();
+}
+
+} // namespace
+
 void _GstSimaaiTensorSet::refresh() {
   layout.reset();
-  if (set.tensors.empty()) {
-    problem = "the set has no tensors; expected 1 to 16";
+  unwritable.clear();
+  problem = problem_of(*this);
+  if (!problem.empty())
+    return;
+  auto made = PortLayout::create(set);
+  if (auto* refused = std::get_if<CapsError>(&made)) {
+    problem = std::move(refused->reason);
     return;
   }
-  auto made = PortLayout::create(set);
-  if (auto* refused = std::get_if<CapsError>(&made))
-    problem = std::move(refused->reason);
-  else
-    layout = std::get<PortLayout>(std::move(made));
+  // What is read may be any input of an element, what is written follows the rules of its outputs.
+  const auto written = PortLayout::create(set, true);
+  if (const auto* refused = std::get_if<CapsError>(&written)) {
+    unwritable = refused->reason;
+    if (is_own) {
+      problem = refused->reason;
+      return;
+    }
+  }
+  layout = std::get<PortLayout>(std::move(made));
 }
 
 namespace {
@@ -38,6 +66,13 @@ struct Place {
   std::uint64_t offset_bytes = 0;
   std::uint64_t bytes = 0;
 };
+
+/// Whether tensors of these buffers may be written; else with an error set.
+bool check_writable(const GstSimaaiTensorSet& set, GError** error) {
+  if (!set.unwritable.empty())
+    set_error(error, GST_SIMAAI_ERROR_TENSOR, set.unwritable);
+  return set.unwritable.empty();
+}
 
 /// Checks the set, the index and the buffer; nothing with an error set.
 std::optional<Place> locate(const GstSimaaiTensorSet* set, GstBuffer* buffer, guint index,
@@ -73,14 +108,38 @@ std::optional<Place> locate(const GstSimaaiTensorSet* set, GstBuffer* buffer, gu
   return Place{place.memory, place.offset_bytes, bytes};
 }
 
-/// The framerate of caps of a set, which belongs to the set.
-std::optional<std::pair<int, int>> framerate_of(const GstCaps* caps) noexcept {
-  gint numerator = 0;
-  gint denominator = 0;
-  if (gst_structure_get_fraction(gst_caps_get_structure(caps, 0), simaai::gst::field::kFramerate,
-                                 &numerator, &denominator) == FALSE)
-    return std::nullopt;
-  return std::pair(numerator, denominator);
+/// Why the bytes of a place cannot be had for an access; empty where `map` has them.
+std::string map_place(const Place& place, GstMapFlags flags, GstSimaaiTensorMap* map) {
+  if (!simaai::gst::has_its_bytes(place.memory))
+    return "its memory claims more bytes than there are: the object behind its descriptor is "
+           "shorter";
+  if (gst_memory_map(place.memory, &map->info, flags) == FALSE)
+    return "its memory cannot be mapped for this access";
+  map->memory = gst_memory_ref(place.memory);
+  map->data = map->info.data + place.offset_bytes;
+  map->size = place.bytes;
+  return {};
+}
+
+/// Maps a tensor wherever its first byte is.
+bool map_anywhere(const GstSimaaiTensorSet* set, GstBuffer* buffer, guint index, GstMapFlags flags,
+                  GstSimaaiTensorMap* map, GError** error) {
+  *map = {};
+  const bool writes = (flags & GST_MAP_WRITE) != 0;
+  const auto place = locate(set, buffer, index, error);
+  if (!place || (writes && !check_writable(*set, error)))
+    return false;
+  if (place->memory == nullptr)
+    return true;
+  if (writes && gst_buffer_is_writable(buffer) == FALSE) {
+    set_error(error, GST_SIMAAI_ERROR_BUFFER, "the buffer is shared; expected one of one owner");
+    return false;
+  }
+  const std::string refused = map_place(*place, flags, map);
+  if (!refused.empty())
+    set_error(error, GST_SIMAAI_ERROR_BUFFER,
+              simaai::gst::tensor_prefix(set->set, index) + refused);
+  return refused.empty();
 }
 
 } // namespace
@@ -98,6 +157,7 @@ GType gst_simaai_tensor_set_get_type(void) {
 GstSimaaiTensorSet* gst_simaai_tensor_set_new(void) {
   auto* set = new GstSimaaiTensorSet();
   set->set.is_set = true;
+  set->is_own = true;
   set->refresh();
   return set;
 }
@@ -109,9 +169,13 @@ GstSimaaiTensorSet* gst_simaai_tensor_set_new_from_caps(GstCaps* caps, GError** 
     set_error(error, GST_SIMAAI_ERROR_CAPS, refused->reason);
     return nullptr;
   }
+  if (!simaai::gst::check_fixed(caps, error))
+    return nullptr;
   auto* set = new GstSimaaiTensorSet();
   set->set = std::get<TensorSet>(std::move(parsed));
-  set->framerate = framerate_of(caps);
+  // Read with the rest before: there is one, or none.
+  const auto framerate = simaai::gst::parse_framerate(*gst_caps_get_structure(caps, 0));
+  set->framerate = std::get<std::optional<std::pair<int, int>>>(framerate);
   set->refresh();
   return set;
 }
@@ -148,6 +212,7 @@ gboolean gst_simaai_tensor_set_append(GstSimaaiTensorSet* set, const GstSimaaiTe
   if (set->set.tensors.size() >= simaai::gst::kMaxTensors)
     return FALSE;
   set->set.is_set = true;
+  set->is_own = true;
   set->set.tensors.push_back(info->tensor);
   set->refresh();
   return TRUE;
@@ -165,6 +230,7 @@ void gst_simaai_tensor_set_set_framerate(GstSimaaiTensorSet* set, gint numerator
   set->framerate = simaai::gst::to_fraction(numerator, denominator);
   if (!set->set.is_set)
     set->set.tensors.front().framerate = set->framerate;
+  set->refresh();
 }
 
 GstCaps* gst_simaai_tensor_set_to_caps(const GstSimaaiTensorSet* set, GError** error) {
@@ -188,12 +254,6 @@ GstCaps* gst_simaai_tensor_set_to_caps(const GstSimaaiTensorSet* set, GError** e
                       set->framerate->first, set->framerate->second, nullptr);
   GstPtr<GstCaps> caps(gst_caps_new_empty());
   gst_caps_append_structure(caps.get(), structure);
-  // What is in them may still contradict itself: offsets in some tensors only.
-  const auto parsed = simaai::gst::parse_tensors(*caps);
-  if (const auto* refused = std::get_if<CapsError>(&parsed)) {
-    set_error(error, GST_SIMAAI_ERROR_TENSOR, refused->reason);
-    return nullptr;
-  }
   return caps.release();
 }
 
@@ -225,26 +285,22 @@ GstMemory* gst_simaai_tensor_set_get_memory(const GstSimaaiTensorSet* set, GstBu
 gboolean gst_simaai_tensor_set_map(const GstSimaaiTensorSet* set, GstBuffer* buffer, guint index,
                                    GstMapFlags flags, GstSimaaiTensorMap* map, GError** error) {
   g_return_val_if_fail(set != nullptr && GST_IS_BUFFER(buffer) && map != nullptr, FALSE);
-  *map = {};
-  const auto place = locate(set, buffer, index, error);
-  if (!place)
+  g_return_val_if_fail((flags & GST_MAP_READWRITE) != 0, FALSE);
+  if (!map_anywhere(set, buffer, index, flags, map, error))
     return FALSE;
-  if (place->memory == nullptr)
+  const std::uint64_t alignment =
+      map->size != 0 ? std::uint64_t{set->layout->needs(index).alignment} : 1;
+  const std::uint64_t past = reinterpret_cast<std::uintptr_t>(map->data) % alignment;
+  if (past == 0)
     return TRUE;
-  if ((flags & GST_MAP_WRITE) != 0 && gst_buffer_is_writable(buffer) == FALSE) {
-    set_error(error, GST_SIMAAI_ERROR_BUFFER, "the buffer is shared; expected one of one owner");
-    return FALSE;
-  }
-  if (gst_memory_map(place->memory, &map->info, flags) == FALSE) {
-    set_error(error, GST_SIMAAI_ERROR_BUFFER,
-              simaai::gst::tensor_prefix(set->set, index) +
-                  "its memory cannot be mapped for this access");
-    return FALSE;
-  }
-  map->memory = gst_memory_ref(place->memory);
-  map->data = map->info.data + place->offset_bytes;
-  map->size = place->bytes;
-  return TRUE;
+  gst_simaai_tensor_map_unmap(map);
+  set_error(error, GST_SIMAAI_ERROR_BUFFER,
+            simaai::gst::tensor_prefix(set->set, index) + "its first byte is " +
+                std::to_string(past) + " bytes past an address aligned to " +
+                std::to_string(alignment) +
+                ", which its elements need; gst_simaai_tensor_set_read() and "
+                "gst_simaai_tensor_set_write() copy instead");
+  return FALSE;
 }
 
 void gst_simaai_tensor_map_unmap(GstSimaaiTensorMap* map) {
@@ -258,8 +314,9 @@ void gst_simaai_tensor_map_unmap(GstSimaaiTensorMap* map) {
 
 GBytes* gst_simaai_tensor_set_read(const GstSimaaiTensorSet* set, GstBuffer* buffer, guint index,
                                    GError** error) {
+  g_return_val_if_fail(set != nullptr && GST_IS_BUFFER(buffer), nullptr);
   GstSimaaiTensorMap map;
-  if (gst_simaai_tensor_set_map(set, buffer, index, GST_MAP_READ, &map, error) == FALSE)
+  if (!map_anywhere(set, buffer, index, GST_MAP_READ, &map, error))
     return nullptr;
   GBytes* bytes = g_bytes_new(map.data, map.size);
   gst_simaai_tensor_map_unmap(&map);
@@ -268,9 +325,9 @@ GBytes* gst_simaai_tensor_set_read(const GstSimaaiTensorSet* set, GstBuffer* buf
 
 gboolean gst_simaai_tensor_set_write(const GstSimaaiTensorSet* set, GstBuffer* buffer, guint index,
                                      GBytes* bytes, GError** error) {
-  g_return_val_if_fail(bytes != nullptr, FALSE);
+  g_return_val_if_fail(set != nullptr && GST_IS_BUFFER(buffer) && bytes != nullptr, FALSE);
   GstSimaaiTensorMap map;
-  if (gst_simaai_tensor_set_map(set, buffer, index, GST_MAP_WRITE, &map, error) == FALSE)
+  if (!map_anywhere(set, buffer, index, GST_MAP_WRITE, &map, error))
     return FALSE;
   gsize found = 0;
   const auto* data = static_cast<const guint8*>(g_bytes_get_data(bytes, &found));

@@ -26,9 +26,11 @@ struct _GstSimaaiTensorInfo {
 struct _GstSimaaiTensorSet {
   simaai::gst::TensorSet set;
   std::optional<std::pair<int, int>> framerate; ///< of a set; a plain tensor has its own
+  bool is_own = false; ///< made by calls, and so to be written, not read from caps of somebody else
   /// Places of the tensors, made anew after a change; nothing where there can be no buffer.
   std::optional<simaai::gst::PortLayout> layout;
-  std::string problem; ///< why not
+  std::string problem;    ///< why not
+  std::string unwritable; ///< why no tensor may be written; empty: all may
 
   void refresh();
 };
@@ -43,5 +45,8 @@ bool get_fraction(const std::optional<std::pair<int, int>>& fraction, gint* nume
                   gint* denominator) noexcept;
 /// A fraction of a setter: none where the denominator is 0.
 std::optional<std::pair<int, int>> to_fraction(gint numerator, gint denominator) noexcept;
+
+/// Whether caps that can be read are of one structure without ranges and lists; else with an error set.
+bool check_fixed(const GstCaps* caps, GError** error);
 
 } // namespace simaai::gst

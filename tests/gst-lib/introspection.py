@@ -51,6 +51,91 @@ class Introspection(unittest.TestCase):
         scalar = GstSimaai.TensorInfo.new(GstSimaai.Dtype.FLOAT32, [])
         self.assertEqual((scalar.get_shape(), scalar.get_size()), ([], (True, 4)))
 
+    def test_each_getter_answers_for_each_tensor(self):
+        """An array that is not there is an empty list, of a tensor alone and of one of a set."""
+        member = "application/vnd.simaai.tensor,dtype=bfloat16,shape=<2,8,6,20>"
+        layouts = {
+            "contiguous": ([], []),
+            "strided,strides=(gint64)<9600,1200,200,2>": ([], []),
+            "mla-tiled,tile-axes=<-1,1,2,3>,tile-shape=<1,4,4,16>,channel-storage=pad16": ([-1, 1, 2, 3], [1, 4, 4, 16]),
+            "mla-cblocked,tile-shape=<1,4,2,16>": ([-1, 1, 2, 3], [1, 4, 2, 16]),
+        }
+        scalar = "[application/vnd.simaai.tensor,dtype=int8,shape=<>,layout=contiguous,offset=(gint64)1000000]"
+        for layout, (axes, tile) in layouts.items():
+            plain = GstSimaai.TensorSet.new_from_caps(Gst.Caps.from_string(f"{member},layout={layout}"))
+            shared = GstSimaai.TensorSet.new_from_caps(Gst.Caps.from_string(
+                f"application/vnd.simaai.tensor-set,tensors=(structure)<[{member},layout={layout},offset=(gint64)64],{scalar}>"))
+            for tensors in (plain, shared):
+                info = tensors.get_tensor(0)
+                self.assertEqual((info.get_tile_axes(), info.get_tile_shape()), (axes, tile), layout)
+                self.assertEqual(info.get_shape(), [2, 8, 6, 20])
+                self.assertEqual(len(info.get_strides()), 0 if axes else 4, layout)
+                last = tensors.get_tensor(tensors.get_length() - 1)
+                for one in (tensors, tensors.copy(), info, info.copy(), last):
+                    self.call_getters(one)
+        for one in (GstSimaai.TensorSet.new(), GstSimaai.TensorInfo.new(GstSimaai.Dtype.INT8, [2 ** 31 - 1] * 6)):
+            self.call_getters(one)
+
+    def call_getters(self, one):
+        """Calls what takes no argument; PyGObject ends the process where it cannot convert an answer."""
+        called = 0
+        for name in dir(type(one)):
+            if name.startswith(("get_", "is_", "to_")) and name != "get_tensor" and name != "get_memory":
+                called += 1
+                try:
+                    getattr(one, name)()
+                except GLib.Error as refused:
+                    self.assertTrue(refused.message)
+        self.assertGreater(called, 4)
+
+    def test_arrays_of_other_lengths(self):
+        info = GstSimaai.TensorInfo.new(GstSimaai.Dtype.INT8, [4, 4, 16])
+        for axes, tile in (([0, 1, 2], [1, 1, 1, 1]), ([-1, 0, 1, 2], [1] * 5), ([], [])):
+            with self.assertRaises((ValueError, TypeError)):
+                info.set_mla_tiled(axes, tile, GstSimaai.ChannelStorage.PAD16)
+        with self.assertRaises((ValueError, TypeError)):
+            info.set_mla_cblocked([1, 2])
+        self.assertFalse(info.set_strided([1]))
+        self.assertEqual(info.get_layout(), GstSimaai.Layout.CONTIGUOUS)
+        self.assertTrue(info.set_shape([]))
+        self.assertEqual(info.get_strides(), [])
+
+    def test_no_tensor_of_seven_extents(self):
+        with self.assertRaises(TypeError):
+            GstSimaai.TensorInfo.new(GstSimaai.Dtype.INT8, [1] * 7)
+
+    def test_values_that_cannot_be(self):
+        info = GstSimaai.TensorInfo.new(GstSimaai.Dtype.INT8, [4])
+        for scale in (0, -1, float("inf"), float("nan")):
+            info.set_quantization(scale, 0)
+            for call in (info.to_caps, info.get_size):
+                with self.refused(GstSimaai.Error.TENSOR, "quant-scale", "above 0"):
+                    call()
+        info.unset_quantization()
+        info.set_framerate(-30, 1)
+        with self.refused(GstSimaai.Error.TENSOR, "'framerate' is -30/1"):
+            info.to_caps()
+
+    def test_a_memory_that_is_kept_stays(self):
+        caps = Gst.Caps.from_string("application/vnd.simaai.tensor,dtype=uint8,shape=<64>,layout=contiguous")
+        tensors = GstSimaai.TensorSet.new_from_caps(caps)
+        pool = GstSimaai.pool_new(caps, GstSimaai.allocator_get_shared(), 0, 0)
+        pool.set_active(True)
+        buffer = pool.acquire_buffer(None)[1]
+        tensors.write(buffer, 0, GLib.Bytes.new(bytes(range(64))))
+        memory = tensors.get_memory(buffer, 0)[0]
+        access = memory.map(Gst.MapFlags.READ)
+        del buffer
+        for _ in range(3):
+            buffer = pool.acquire_buffer(None)[1]
+            self.assertTrue(tensors.write(buffer, 0, GLib.Bytes.new(bytes(64))))
+            del buffer
+        self.assertEqual(bytes(access.data[:64]), bytes(range(64)))
+        self.assertEqual(GstSimaai.pool_get_allocations(pool), 2)
+        memory.unmap(access)
+        del memory
+        pool.set_active(False)
+
     def test_optional_fields(self):
         info = GstSimaai.TensorInfo.new_from_caps(Gst.Caps.from_string(TILED))
         self.assertEqual(info.get_quantization(), (False, 1.0, 0))

@@ -1,82 +1,21 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // libgstsimaaitensor-1.0 as an application uses it: caps and back, sizes against the oracle, places of tensors in buffers, refusals.
 #include <array>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
-#include <gst/simaai/tensor.h>
-
 #include "common/caps_spec.h"
-#include "gst/element_harness.h"
+#include "library_support.h"
 #include "oracle/linear.h"
 #include "oracle/tiles.h"
 
 namespace simaai::test {
 namespace {
 
-using gst::GstPtr;
 using namespace kernels;
-
-struct FreeInfo {
-  void operator()(GstSimaaiTensorInfo* info) const { gst_simaai_tensor_info_free(info); }
-};
-struct FreeSet {
-  void operator()(GstSimaaiTensorSet* set) const { gst_simaai_tensor_set_free(set); }
-};
-using Info = std::unique_ptr<GstSimaaiTensorInfo, FreeInfo>;
-using Set = std::unique_ptr<GstSimaaiTensorSet, FreeSet>;
-
-/// Keeps the reason of the last refused call.
-class Reason {
-public:
-  ~Reason() { g_clear_error(&error_); }
-  GError** operator&() { // NOLINT: as a GError* variable is used
-    g_clear_error(&error_);
-    return &error_;
-  }
-  [[nodiscard]] std::string text() const { return error_ != nullptr ? error_->message : ""; }
-  [[nodiscard]] int code() const {
-    return error_ != nullptr && error_->domain == GST_SIMAAI_ERROR ? error_->code : -1;
-  }
-
-private:
-  GError* error_ = nullptr;
-};
-
-GstPtr<GstCaps> caps_of(const std::string& text) {
-  return GstPtr<GstCaps>(gst_caps_from_string(text.c_str()));
-}
-std::string text_of(GstCaps* caps) {
-  const gst::GTextPtr text(gst_caps_to_string(caps));
-  return text.get();
-}
-Info info_of(const std::string& caps) {
-  return Info(gst_simaai_tensor_info_new_from_caps(caps_of(caps).get(), nullptr));
-}
-Set set_of(const std::string& caps) {
-  Set set(gst_simaai_tensor_set_new_from_caps(caps_of(caps).get(), nullptr));
-  EXPECT_NE(set, nullptr) << caps;
-  return set;
-}
-std::vector<gint> shape_of(const Info& info) {
-  gsize rank = 0;
-  const gint* shape = gst_simaai_tensor_info_get_shape(info.get(), &rank);
-  return {shape, shape + rank};
-}
-std::vector<gint64> strides_of(const Info& info) {
-  gsize rank = 0;
-  const gint64* strides = gst_simaai_tensor_info_get_strides(info.get(), &rank);
-  return {strides, strides + rank};
-}
-guint64 size_of(const Info& info) {
-  guint64 bytes = 0;
-  EXPECT_TRUE(gst_simaai_tensor_info_get_size(info.get(), &bytes, nullptr));
-  return bytes;
-}
 
 constexpr const char* kTiled =
     "application/vnd.simaai.tensor, dtype=(string)int8, shape=(int)< 2, 5, 7, 17 >, "
@@ -227,13 +166,6 @@ TEST(Library, RefusalsSayWhatWasFound) {
   const Info large(gst_simaai_tensor_info_new(GST_SIMAAI_DTYPE_FLOAT32, huge.data(), 3));
   EXPECT_FALSE(gst_simaai_tensor_info_get_size(large.get(), &bytes, &reason));
   EXPECT_EQ(strides_of(large), std::vector<gint64>{});
-}
-
-constexpr const char* kMember = "application/vnd.simaai.tensor,layout=contiguous,";
-
-std::string set_caps(const std::string& first, const std::string& second) {
-  return "application/vnd.simaai.tensor-set,framerate=25/1,tensors=(structure)<[" +
-         std::string(kMember) + first + "],[" + kMember + second + "]>";
 }
 
 TEST(Library, SetsKeepTheirTensorsAndFramerate) {

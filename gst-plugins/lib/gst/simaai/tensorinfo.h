@@ -25,7 +25,8 @@ G_BEGIN_DECLS
 /**
  * GstSimaaiError:
  * @GST_SIMAAI_ERROR_CAPS: caps do not describe tensors; the message names the field
- * @GST_SIMAAI_ERROR_TENSOR: a tensor that cannot be: rank, extents, strides, tiles or its size
+ * @GST_SIMAAI_ERROR_TENSOR: a tensor or set that cannot be: rank, extents, strides, tiles, size, quantization, name, framerate,
+ *   offsets; or one that cannot be written
  * @GST_SIMAAI_ERROR_BUFFER: a buffer that does not hold what is looked for
  * @GST_SIMAAI_ERROR_POOL: a pool that refuses its configuration
  *
@@ -92,7 +93,8 @@ typedef enum {
  * GstSimaaiTensorInfo:
  *
  * One tensor: plain data. Setters check counts only; whether the tensor can be is for
- * gst_simaai_tensor_info_get_size() and gst_simaai_tensor_info_to_caps() to say.
+ * gst_simaai_tensor_info_get_size() and gst_simaai_tensor_info_to_caps() to say, which refuse the same: what the elements
+ * refuse in caps.
  *
  * Reading from several threads is safe, writing is for one thread.
  */
@@ -141,7 +143,8 @@ GST_SIMAAI_API GstSimaaiTensorInfo* gst_simaai_tensor_info_new(GstSimaaiDtype dt
  * @caps: fixed caps of a plain tensor
  * @error: why they cannot be read
  *
- * Sets have gst_simaai_tensor_set_new_from_caps(), which reads these too.
+ * Sets have gst_simaai_tensor_set_new_from_caps(), which reads these too. A field `offset` is refused: it belongs to
+ * tensors of a set.
  *
  * Returns: (transfer full) (nullable): the tensor
  */
@@ -166,6 +169,8 @@ GST_SIMAAI_API void gst_simaai_tensor_info_free(GstSimaaiTensorInfo* info);
  * gst_simaai_tensor_info_to_caps:
  * @info: a tensor
  * @error: why it cannot be
+ *
+ * Caps of this tensor alone: without the offset that it has in a set.
  *
  * Returns: (transfer full) (nullable): fixed caps in system memory
  */
@@ -265,7 +270,7 @@ GST_SIMAAI_API gboolean gst_simaai_tensor_info_set_strided(GstSimaaiTensorInfo* 
                                                            const gint64* strides, gsize rank);
 
 /**
- * gst_simaai_tensor_info_get_tile_axes:
+ * gst_simaai_tensor_info_get_tile_axes: (skip)
  * @info: a tensor
  *
  * Returns: (array fixed-size=4) (transfer none) (nullable): logical axes of D, H, W and C, -1 for an absent one, until
@@ -274,13 +279,39 @@ GST_SIMAAI_API gboolean gst_simaai_tensor_info_set_strided(GstSimaaiTensorInfo* 
 GST_SIMAAI_API const gint* gst_simaai_tensor_info_get_tile_axes(const GstSimaaiTensorInfo* info);
 
 /**
- * gst_simaai_tensor_info_get_tile_shape:
+ * gst_simaai_tensor_info_get_tile_axes_array: (rename-to gst_simaai_tensor_info_get_tile_axes)
+ * @info: a tensor
+ * @count: (out): number of axes: 4, or 0 for linear tensors
+ *
+ * The same for languages whose bindings need the length of an array.
+ *
+ * Returns: (array length=count) (transfer none) (nullable): logical axes of D, H, W and C, -1 for an absent one, until
+ *   @info is changed; %NULL for linear tensors
+ */
+GST_SIMAAI_API const gint*
+gst_simaai_tensor_info_get_tile_axes_array(const GstSimaaiTensorInfo* info, gsize* count);
+
+/**
+ * gst_simaai_tensor_info_get_tile_shape: (skip)
  * @info: a tensor
  *
  * Returns: (array fixed-size=4) (transfer none) (nullable): elements of a tile along D, H, W and C, until @info is
  *   changed; %NULL for linear tensors
  */
 GST_SIMAAI_API const gint* gst_simaai_tensor_info_get_tile_shape(const GstSimaaiTensorInfo* info);
+
+/**
+ * gst_simaai_tensor_info_get_tile_shape_array: (rename-to gst_simaai_tensor_info_get_tile_shape)
+ * @info: a tensor
+ * @count: (out): number of extents: 4, or 0 for linear tensors
+ *
+ * The same for languages whose bindings need the length of an array.
+ *
+ * Returns: (array length=count) (transfer none) (nullable): elements of a tile along D, H, W and C, until @info is
+ *   changed; %NULL for linear tensors
+ */
+GST_SIMAAI_API const gint*
+gst_simaai_tensor_info_get_tile_shape_array(const GstSimaaiTensorInfo* info, gsize* count);
 
 /**
  * gst_simaai_tensor_info_get_channel_storage:
@@ -324,8 +355,8 @@ GST_SIMAAI_API gboolean gst_simaai_tensor_info_get_quantization(const GstSimaaiT
 /**
  * gst_simaai_tensor_info_set_quantization:
  * @info: a tensor
- * @scale: value of one step
- * @zero_point: the integer that stands for zero
+ * @scale: value of one step, finite and above 0
+ * @zero_point: the integer that stands for zero; of int8 -128 to 127
  */
 GST_SIMAAI_API void gst_simaai_tensor_info_set_quantization(GstSimaaiTensorInfo* info,
                                                             gdouble scale, gint zero_point);
@@ -347,7 +378,7 @@ GST_SIMAAI_API const gchar* gst_simaai_tensor_info_get_tensor_id(const GstSimaai
 /**
  * gst_simaai_tensor_info_set_tensor_id:
  * @info: a tensor
- * @id: (nullable): its name
+ * @id: (nullable): its name in UTF-8; %NULL unsets it
  */
 GST_SIMAAI_API void gst_simaai_tensor_info_set_tensor_id(GstSimaaiTensorInfo* info,
                                                          const gchar* id);
@@ -366,8 +397,8 @@ GST_SIMAAI_API gboolean gst_simaai_tensor_info_get_framerate(const GstSimaaiTens
 /**
  * gst_simaai_tensor_info_set_framerate:
  * @info: a tensor
- * @numerator: frames
- * @denominator: in as many seconds; 0 unsets it
+ * @numerator: frames, from 0
+ * @denominator: in as many seconds, from 1; 0 unsets it
  */
 GST_SIMAAI_API void gst_simaai_tensor_info_set_framerate(GstSimaaiTensorInfo* info, gint numerator,
                                                          gint denominator);
@@ -383,7 +414,9 @@ GST_SIMAAI_API gint64 gst_simaai_tensor_info_get_offset(const GstSimaaiTensorInf
 /**
  * gst_simaai_tensor_info_set_offset:
  * @info: a tensor of a set
- * @offset: bytes from the start of the buffer; -1 unsets it
+ * @offset: bytes from the start of the buffer, from 0; -1 unsets it
+ *
+ * For gst_simaai_tensor_set_append(): all tensors of a set have an offset, or none.
  */
 GST_SIMAAI_API void gst_simaai_tensor_info_set_offset(GstSimaaiTensorInfo* info, gint64 offset);
 

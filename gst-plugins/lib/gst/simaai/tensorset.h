@@ -22,6 +22,11 @@ G_BEGIN_DECLS
  * GstSimaaiTensorSet:
  *
  * What the buffers of a stream hold. Reading from several threads is safe, writing is for one thread.
+ *
+ * With an offset in each tensor all are in one memory. As outputs of elements, what is written then must be apart, and each offset
+ * a multiple of gst_simaai_tensor_info_get_alignment(): a set that is made here has no size and no caps otherwise. A set that was
+ * read from caps may be any that elements take as input; where its tensors overlap or an offset is not aligned, they can be
+ * read and not written, and there is no pool for it.
  */
 typedef struct _GstSimaaiTensorSet GstSimaaiTensorSet;
 
@@ -46,7 +51,7 @@ GST_SIMAAI_API GType gst_simaai_tensor_set_get_type(void);
 /**
  * gst_simaai_tensor_set_new: (constructor)
  *
- * A set without tensors; one without gst_simaai_tensor_set_append() has no caps.
+ * A set without tensors, for gst_simaai_tensor_set_append(): until then it has no size and no caps.
  *
  * Returns: (transfer full): the set
  */
@@ -56,6 +61,8 @@ GST_SIMAAI_API GstSimaaiTensorSet* gst_simaai_tensor_set_new(void);
  * gst_simaai_tensor_set_new_from_caps: (constructor)
  * @caps: fixed caps of a plain tensor or of a set
  * @error: why they cannot be read
+ *
+ * Whether buffers of these caps can be is for gst_simaai_tensor_set_get_size() to say.
  *
  * Returns: (transfer full) (nullable): the set
  */
@@ -107,6 +114,8 @@ GST_SIMAAI_API GstSimaaiTensorInfo* gst_simaai_tensor_set_get_tensor(const GstSi
  * @set: a set, which is no longer plain
  * @info: the next tensor, which is copied
  *
+ * The set is one that is made here from now on.
+ *
  * Returns: %FALSE, and nothing changed, where the set has %GST_SIMAAI_MAX_TENSORS already
  */
 GST_SIMAAI_API gboolean gst_simaai_tensor_set_append(GstSimaaiTensorSet* set,
@@ -126,8 +135,8 @@ GST_SIMAAI_API gboolean gst_simaai_tensor_set_get_framerate(const GstSimaaiTenso
 /**
  * gst_simaai_tensor_set_set_framerate:
  * @set: a set
- * @numerator: frames
- * @denominator: in as many seconds; 0 unsets it
+ * @numerator: frames, from 0
+ * @denominator: in as many seconds, from 1; 0 unsets it
  */
 GST_SIMAAI_API void gst_simaai_tensor_set_set_framerate(GstSimaaiTensorSet* set, gint numerator,
                                                         gint denominator);
@@ -136,6 +145,8 @@ GST_SIMAAI_API void gst_simaai_tensor_set_set_framerate(GstSimaaiTensorSet* set,
  * gst_simaai_tensor_set_to_caps:
  * @set: a set
  * @error: why it has no caps
+ *
+ * Refuses what gst_simaai_tensor_set_get_size() refuses.
  *
  * Returns: (transfer full) (nullable): fixed caps in system memory
  */
@@ -163,7 +174,9 @@ GST_SIMAAI_API gboolean gst_simaai_tensor_set_get_size(const GstSimaaiTensorSet*
  * @error: why it is not in one memory
  *
  * Where a tensor is; nothing is mapped or copied. For gst_memory_map(), or for the descriptor of a DMA-BUF, whose first
- * byte is the memory's own offset further on. An empty tensor has an empty memory.
+ * byte is the memory's own offset further on. Alignment is not looked at. An empty tensor has an empty memory.
+ *
+ * The memory may outlive the buffer: a pool of gst_simaai_pool_new() does not hand it out again before it is let go.
  *
  * Returns: (transfer full) (nullable): the memory
  */
@@ -175,14 +188,15 @@ GST_SIMAAI_API GstMemory* gst_simaai_tensor_set_get_memory(const GstSimaaiTensor
 /**
  * gst_simaai_tensor_set_map: (skip)
  * @set: what the buffers hold
- * @buffer: one of them, which stays until the access has ended
+ * @buffer: one of them
  * @index: which tensor
- * @flags: access
+ * @flags: access: %GST_MAP_READ, %GST_MAP_WRITE or both
  * @map: (out caller-allocates): the access
  * @error: why there is none
  *
- * Maps the memory of one tensor. Never copies: a tensor that is spread over several memories is an error.
- * DMA-BUFs are synchronised between this and gst_simaai_tensor_map_unmap().
+ * Maps the memory of one tensor. Never copies: a tensor that is spread over several memories, or whose first byte is not
+ * aligned to gst_simaai_tensor_info_get_alignment(), is an error. To write, the buffer must be writable, and the tensors of
+ * the set apart. DMA-BUFs are synchronised between this and gst_simaai_tensor_map_unmap(). @map keeps the memory; the buffer may go.
  *
  * Returns: whether @map is set
  */
@@ -203,7 +217,7 @@ GST_SIMAAI_API void gst_simaai_tensor_map_unmap(GstSimaaiTensorMap* map);
  * @index: which tensor
  * @error: why it cannot be read
  *
- * For languages whose bindings cannot map; copies.
+ * For languages whose bindings cannot map, and for tensors that are not aligned; copies.
  *
  * Returns: (transfer full) (nullable): the bytes of a tensor
  */
@@ -218,7 +232,7 @@ GST_SIMAAI_API GBytes* gst_simaai_tensor_set_read(const GstSimaaiTensorSet* set,
  * @bytes: exactly its bytes
  * @error: why it cannot be written
  *
- * For languages whose bindings cannot map; copies. A refused call has written nothing.
+ * For languages whose bindings cannot map, and for tensors that are not aligned; copies. A refused call has written nothing.
  *
  * Returns: whether the tensor was written
  */
