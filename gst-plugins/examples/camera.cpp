@@ -6,7 +6,11 @@
 // Without --camera pictures come from videotestsrc. --ev74 converts on that device, such as unix:/run/ev74 or model:, and not on the
 // host CPU. --raw writes the results, row after row of float32. What the application does to the tiles stands where a job
 // of an accelerator would: it turns each picture into its negative.
+//
+// Exits with 0, with 1 where something went wrong, with 2 where the options are no use; the reason is a line on standard error.
 #include <algorithm>
+#include <cerrno>
+#include <clocale>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -25,7 +29,8 @@ namespace {
 
 struct Options {
   std::string camera;
-  std::string size = "640x480";
+  int width = 640;
+  int height = 480;
   std::string ev74;
   std::string raw;
   int frames = 100;
@@ -49,9 +54,12 @@ template <> struct Unref<GstSimaaiTensorSet> {
 };
 template <class T> using Ptr = std::unique_ptr<T, Unref<T>>;
 
-[[noreturn]] void stop(const std::string& why) {
+constexpr int kFailed = 1;
+constexpr int kMisused = 2;
+
+[[noreturn]] void stop(const std::string& why, int status = kFailed) {
   std::fprintf(stderr, "camera: %s\n", why.c_str());
-  std::quick_exit(1); // other threads may still run
+  std::quick_exit(status); // other threads may still run
 }
 
 /// Takes the message out of `error`, which is set.
@@ -86,6 +94,8 @@ public:
     };
     std::printf("%zu frames, latency p50 %.2f ms, p95 %.2f ms, max %.2f ms\n", micros_.size(),
                 at(50), at(95), at(100));
+    if (std::fflush(stdout) != 0)
+      stop(std::string("standard output: ") + std::strerror(errno));
   }
 
 private:
@@ -103,10 +113,12 @@ GstPadProbeReturn on_picture(GstPad* /*pad*/, GstPadProbeInfo* info, gpointer la
 struct Results {
   Latency* latency;
   std::FILE* raw;
+  std::string name;
+  std::string failure; ///< of a thread of the pipeline, which has ended when it is read
 };
 
 GstFlowReturn on_result(GstAppSink* sink, gpointer data) {
-  const auto& results = *static_cast<Results*>(data);
+  auto& results = *static_cast<Results*>(data);
   const Ptr<GstSample> sample(gst_app_sink_pull_sample(sink));
   if (sample == nullptr)
     return GST_FLOW_EOS;
@@ -121,7 +133,10 @@ GstFlowReturn on_result(GstAppSink* sink, gpointer data) {
   if (set == nullptr ||
       !gst_simaai_tensor_set_map(set.get(), buffer, 0, GST_MAP_READ, &values, &error))
     stop(error);
-  const bool written = std::fwrite(values.data, 1, values.size, results.raw) == values.size;
+  const bool written = std::fwrite(values.data, 1, values.size, results.raw) == values.size &&
+                       std::fflush(results.raw) == 0;
+  if (!written)
+    results.failure = results.name + ": " + std::strerror(errno);
   gst_simaai_tensor_map_unmap(&values);
   return written ? GST_FLOW_OK : GST_FLOW_ERROR;
 }
@@ -196,55 +211,91 @@ private:
 };
 
 std::string pipeline_text(const Options& options) {
-  const auto cross = options.size.find('x');
-  if (cross == std::string::npos)
-    stop("--size: expected WIDTHxHEIGHT");
-  const std::string source = options.camera.empty()
-                                 ? "videotestsrc name=camera"
-                                 : "v4l2src name=camera io-mode=dmabuf device=" + options.camera;
-  const std::string backend =
-      options.ev74.empty() ? "" : " backend=ev74 device=\"" + options.ev74 + "\"";
   // A sink that the application feeds has nothing to wait for before PLAYING: async=false.
-  return source + " num-buffers=" + std::to_string(options.frames) +
-         " ! video/x-raw,format=RGB,width=" + options.size.substr(0, cross) +
-         ",height=" + options.size.substr(cross + 1) +
+  return std::string(options.camera.empty() ? "videotestsrc" : "v4l2src io-mode=dmabuf") +
+         " name=camera num-buffers=" + std::to_string(options.frames) +
+         " ! video/x-raw,format=RGB,width=" + std::to_string(options.width) +
+         ",height=" + std::to_string(options.height) +
          " ! simaaivideototensor mean=<127.5> scale=<0.0078125>"
          " ! application/vnd.simaai.tensor,dtype=float32"
-         " ! simaaicasttess channel-storage=pad16" +
-         backend +
+         " ! simaaicasttess name=into-tiles channel-storage=pad16"
          " ! appsink name=tiles sync=false max-buffers=4"
          "  appsrc name=answers format=time block=true max-buffers=4 max-bytes=0"
-         " ! simaaidetesscast" +
-         backend + " ! appsink name=results sync=false async=false";
+         " ! simaaidetesscast name=out-of-tiles ! appsink name=results sync=false async=false";
 }
 
-int number_of(const std::string& name, const char* text) {
-  char* end = nullptr;
-  const long number = std::strtol(text, &end, 10);
-  if (end == text || *end != '\0' || number < 1 || number > 1000000)
-    stop(name + ": expected a number from 1 to 1000000");
-  return static_cast<int>(number);
+/// What a person may have written in any way is a property, and no part of the text of a pipeline.
+void set_properties(GstElement* pipeline, const Options& options) {
+  const auto set = [pipeline](const char* element, const char* property, const char* value) {
+    const Ptr<GstElement> found(gst_bin_get_by_name(GST_BIN(pipeline), element));
+    gst_util_set_object_arg(G_OBJECT(found.get()), property, value);
+  };
+  if (!options.camera.empty())
+    set("camera", "device", options.camera.c_str());
+  for (const char* element : {"into-tiles", "out-of-tiles"})
+    if (!options.ev74.empty()) {
+      set(element, "backend", "ev74");
+      set(element, "device", options.ev74.c_str());
+    }
 }
 
+/// A number of digits alone; 0 where it is none, or above `most`.
+int number_of(const std::string& text, int most) {
+  if (text.empty() || text.size() > 9 || text.find_first_not_of("0123456789") != std::string::npos)
+    return 0;
+  const long number = std::strtol(text.c_str(), nullptr, 10);
+  return number <= most ? static_cast<int>(number) : 0;
+}
+
+/// Reads the options; --help prints them and ends the program.
 Options parse(int argc, char** argv) {
+  gchar* camera = nullptr;
+  gchar* frames = nullptr;
+  gchar* size = nullptr;
+  gchar* ev74 = nullptr;
+  gchar* raw = nullptr;
+  const GOptionEntry entries[] = {
+      {"camera", 0, 0, G_OPTION_ARG_FILENAME, &camera, "video device; else a test picture",
+       "DEVICE"},
+      {"frames", 0, 0, G_OPTION_ARG_STRING, &frames, "number of frames, 100 by default", "N"},
+      {"size", 0, 0, G_OPTION_ARG_STRING, &size, "640x480 by default", "WIDTHxHEIGHT"},
+      {"ev74", 0, 0, G_OPTION_ARG_STRING, &ev74, "convert on this device, such as model:", "URI"},
+      {"raw", 0, 0, G_OPTION_ARG_FILENAME, &raw, "where to write the results, rows of float32",
+       "FILE"},
+      {nullptr, 0, 0, G_OPTION_ARG_NONE, nullptr, nullptr, nullptr}};
+  GOptionContext* context = g_option_context_new(nullptr);
+  g_option_context_add_main_entries(context, entries, nullptr);
+  g_option_context_add_group(context, gst_init_get_option_group()); // and gst_init()
+  GError* error = nullptr;
+  if (!g_option_context_parse(context, &argc, &argv, &error))
+    stop(error->message, kMisused);
+  g_option_context_free(context);
+  if (argc > 1)
+    stop(std::string(argv[1]) + ": expected options only", kMisused);
+
   Options options;
-  for (int i = 1; i < argc; ++i) {
-    const std::string name = argv[i];
-    if (++i == argc)
-      stop(name + ": expected a value");
-    if (name == "--camera")
-      options.camera = argv[i];
-    else if (name == "--size")
-      options.size = argv[i];
-    else if (name == "--ev74")
-      options.ev74 = argv[i];
-    else if (name == "--raw")
-      options.raw = argv[i];
-    else if (name == "--frames")
-      options.frames = number_of(name, argv[i]);
-    else
-      stop(name + ": unknown option");
+  const auto text = [](gchar* given) {
+    std::string kept = given != nullptr ? given : "";
+    g_free(given);
+    return kept;
+  };
+  if (frames != nullptr)
+    options.frames = number_of(frames, 1000000);
+  if (options.frames == 0)
+    stop(std::string("--frames: expected a number from 1 to 1000000, found ") + frames, kMisused);
+  if (size != nullptr) {
+    const std::string both = size;
+    const auto cross = both.find('x');
+    options.width = number_of(both.substr(0, cross), 65536);
+    options.height = cross != std::string::npos ? number_of(both.substr(cross + 1), 65536) : 0;
+    if (options.width == 0 || options.height == 0)
+      stop("--size: expected WIDTHxHEIGHT, each from 1 to 65536, found " + both, kMisused);
   }
+  g_free(frames);
+  g_free(size);
+  options.camera = text(camera);
+  options.ev74 = text(ev74);
+  options.raw = text(raw);
   return options;
 }
 
@@ -286,20 +337,24 @@ std::string wait_for_end(GstElement* pipeline) {
 } // namespace
 
 int main(int argc, char** argv) {
-  gst_init(&argc, &argv);
+  std::setlocale(LC_CTYPE, ""); // for names of files and the help
   const Options options = parse(argc, argv);
   GError* error = nullptr;
   const Ptr<GstElement> pipeline(gst_parse_launch(pipeline_text(options).c_str(), &error));
   if (error != nullptr)
     stop(error);
+  set_properties(pipeline.get(), options);
 
   Latency latency;
   const Ptr<GstElement> camera(gst_bin_get_by_name(GST_BIN(pipeline.get()), "camera"));
   const Ptr<GstPad> pictures(gst_element_get_static_pad(camera.get(), "src"));
   gst_pad_add_probe(pictures.get(), GST_PAD_PROBE_TYPE_BUFFER, on_picture, &latency, nullptr);
-  Results results{&latency, options.raw.empty() ? nullptr : std::fopen(options.raw.c_str(), "wb")};
-  if (results.raw == nullptr && !options.raw.empty())
-    stop(options.raw + ": cannot be written");
+  Results results{&latency, nullptr, options.raw, {}};
+  if (!options.raw.empty()) {
+    results.raw = std::fopen(options.raw.c_str(), "wb");
+    if (results.raw == nullptr)
+      stop(options.raw + ": " + std::strerror(errno));
+  }
   const Ptr<GstElement> sink(gst_bin_get_by_name(GST_BIN(pipeline.get()), "results"));
   GstAppSinkCallbacks callbacks{};
   callbacks.new_sample = on_result;
@@ -312,8 +367,10 @@ int main(int argc, char** argv) {
   std::string failure = wait_for_end(pipeline.get());
   gst_element_set_state(pipeline.get(), GST_STATE_NULL);
   application.join();
-  if (results.raw != nullptr && std::fclose(results.raw) != 0)
-    failure = options.raw + ": cannot be written";
+  if (results.raw != nullptr && std::fclose(results.raw) != 0 && results.failure.empty())
+    results.failure = options.raw + ": " + std::strerror(errno);
+  if (!results.failure.empty())
+    failure = results.failure;
   if (!failure.empty())
     stop(failure);
   latency.print();

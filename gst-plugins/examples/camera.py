@@ -4,19 +4,25 @@
 
 camera.py [--camera /dev/video0] [--frames N] [--size 640x480] [--ev74 URI] [--raw FILE]
 
-Options and results are those of camera.cpp. Needs python3-gst-1.0 and the typelib of libgstsimaaitensor-1.0.
+Options, results and exit statuses are those of camera.cpp. Needs python3-gst-1.0 and the typelib of libgstsimaaitensor-1.0.
 """
 import argparse
 import contextlib
+import os
+import re
+import signal
 import sys
 import threading
 import time
 
 import gi
 
-gi.require_version("Gst", "1.0")
-gi.require_version("GstApp", "1.0")
-gi.require_version("GstSimaai", "1.0")
+try:
+    gi.require_version("Gst", "1.0")
+    gi.require_version("GstApp", "1.0")
+    gi.require_version("GstSimaai", "1.0")
+except ValueError as missing:
+    sys.exit(f"camera.py: {missing}")
 from gi.repository import GLib, Gst, GstApp, GstSimaai  # noqa: E402, F401 (GstApp: methods of appsink and appsrc)
 
 NEGATE = bytes(byte ^ 0x80 for byte in range(256))
@@ -24,6 +30,15 @@ NEGATE = bytes(byte ^ 0x80 for byte in range(256))
 
 class Failure(Exception):
     pass
+
+
+def stop(why):
+    print(f"camera.py: {why}", file=sys.stderr, flush=True)
+    os._exit(1)  # what could not be written would be tried again, and other threads may still run
+
+
+def reason(failure):
+    return failure.message if isinstance(failure, GLib.Error) else str(failure)
 
 
 @contextlib.contextmanager
@@ -110,7 +125,7 @@ def pass_tiles(pipeline, failures):
         if application is not None:
             application.close()
     except Exception as failure:  # whatever it is: a stream that nobody ends would be waited for
-        failures.append(str(failure))
+        failures.append(reason(failure))
     finally:
         answers.end_of_stream()
 
@@ -128,25 +143,35 @@ def on_result(sink, latency, raw, failures):
             raw.write(values)
             raw.flush()
     except Exception as failure:  # out of a signal handler it would be printed and forgotten
-        failures.append(str(failure))
+        failures.append(f"{raw.name}: {failure.strerror}" if isinstance(failure, OSError) else reason(failure))
         return Gst.FlowReturn.ERROR
     return Gst.FlowReturn.OK
 
 
 def pipeline_text(options):
-    width, height = options.size.split("x")
-    source = f"v4l2src name=camera io-mode=dmabuf device={options.camera}" if options.camera else "videotestsrc name=camera"
-    backend = f' backend=ev74 device="{options.ev74}"' if options.ev74 else ""
+    source = "v4l2src io-mode=dmabuf" if options.camera else "videotestsrc"
+    width, height = options.size
     # A sink that the application feeds has nothing to wait for before PLAYING: async=false.
-    return (f"{source} num-buffers={options.frames} ! video/x-raw,format=RGB,width={width},height={height}"
+    return (f"{source} name=camera num-buffers={options.frames} ! video/x-raw,format=RGB,width={width},height={height}"
             " ! simaaivideototensor mean=<127.5> scale=<0.0078125> ! application/vnd.simaai.tensor,dtype=float32"
-            f" ! simaaicasttess channel-storage=pad16{backend} ! appsink name=tiles sync=false max-buffers=4"
+            " ! simaaicasttess name=into-tiles channel-storage=pad16 ! appsink name=tiles sync=false max-buffers=4"
             "  appsrc name=answers format=time block=true max-buffers=4 max-bytes=0"
-            f" ! simaaidetesscast{backend} ! appsink name=results sync=false async=false emit-signals=true")
+            " ! simaaidetesscast name=out-of-tiles ! appsink name=results sync=false async=false emit-signals=true")
+
+
+def set_properties(pipeline, options):
+    """What a person may have written in any way is a property, and no part of the text of a pipeline."""
+    if options.camera:
+        pipeline.get_by_name("camera").set_property("device", options.camera)
+    for name in ("into-tiles", "out-of-tiles") if options.ev74 else ():
+        element = pipeline.get_by_name(name)
+        Gst.util_set_object_arg(element, "backend", "ev74")
+        element.set_property("device", options.ev74)
 
 
 def run(options, raw):
     pipeline = Gst.parse_launch(pipeline_text(options))
+    set_properties(pipeline, options)
     latency = Latency()
     pipeline.get_by_name("camera").get_static_pad("src").add_probe(Gst.PadProbeType.BUFFER, latency.begin)
     failures = []
@@ -162,28 +187,55 @@ def run(options, raw):
         failures.append(message.parse_error()[0].message)
     if failures:
         raise Failure(failures[0])
-    print(latency)
+    return latency
+
+
+def size_of(text):
+    found = re.fullmatch(r"([0-9]{1,9})x([0-9]{1,9})", text, re.ASCII)
+    if not found or not all(1 <= int(one) <= 65536 for one in found.groups()):
+        raise argparse.ArgumentTypeError(f"expected WIDTHxHEIGHT, each from 1 to 65536, found {text}")
+    return tuple(map(int, found.groups()))
+
+
+def frames_of(text):
+    if not re.fullmatch(r"[0-9]{1,9}", text, re.ASCII) or not 1 <= int(text) <= 1000000:
+        raise argparse.ArgumentTypeError(f"expected a number from 1 to 1000000, found {text}")
+    return int(text)
+
+
+class Parser(argparse.ArgumentParser):
+    def error(self, message):
+        self.exit(2, f"{self.prog}: {message}\n")  # without the usage, which --help prints
+
+
+def parse():
+    parser = Parser(prog="camera.py", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False)
+    parser.add_argument("--camera", metavar="DEVICE", help="video device; else a test picture")
+    parser.add_argument("--frames", metavar="N", type=frames_of, default=100, help="number of frames, 100 by default")
+    parser.add_argument("--size", metavar="WIDTHxHEIGHT", type=size_of, default=(640, 480), help="640x480 by default")
+    parser.add_argument("--ev74", metavar="URI", help="convert on this device, such as model:")
+    parser.add_argument("--raw", metavar="FILE", help="where to write the results, rows of float32")
+    return parser.parse_args()
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--camera", help="video device; without it a test picture")
-    parser.add_argument("--frames", type=int, default=100)
-    parser.add_argument("--size", default="640x480")
-    parser.add_argument("--ev74", help="convert on this device, such as model:")
-    parser.add_argument("--raw", type=argparse.FileType("wb"), help="where to write the results, rows of float32")
-    options = parser.parse_args()
+    options = parse()
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Python would see it when the wait for the pipeline is over
     Gst.init(None)
+    writes = options.raw
     try:
-        run(options, options.raw)
+        raw = open(options.raw, "wb") if options.raw else None
+        latency = run(options, raw)
+        if raw is not None:
+            raw.close()
+        writes = "standard output"
+        print(latency)
+        sys.stdout.flush()
     except (Failure, GLib.Error) as failure:
-        print(f"camera.py: {failure}", file=sys.stderr)
-        return 1
-    finally:
-        if options.raw is not None:
-            options.raw.close()
-    return 0
+        stop(reason(failure))
+    except OSError as failure:
+        stop(f"{writes}: {failure.strerror}")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -3,11 +3,14 @@
 //
 //   kernels_only WIDTHxHEIGHT <pictures.rgb >values.f32
 //
-// Reads RGB pictures, 3 bytes a pixel, and writes rows of float32. Prints the time of each step.
+// Reads RGB pictures, 3 bytes a pixel, and writes rows of float32. Prints the time of each step. Exits with 0, with 1 where something
+// went wrong, with 2 where the arguments are no use; the reason is a line on standard error.
 #include <array>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <new>
 #include <string>
 #include <utility>
 #include <variant>
@@ -22,9 +25,13 @@ namespace runtime = simaai::runtime;
 
 namespace {
 
-[[noreturn]] void stop(const std::string& why) {
+constexpr int kFailed = 1;
+constexpr int kMisused = 2;
+constexpr const char* kUsage = "kernels_only WIDTHxHEIGHT <pictures.rgb >values.f32";
+
+[[noreturn]] void stop(const std::string& why, int status = kFailed) {
   std::fprintf(stderr, "kernels_only: %s\n", why.c_str());
-  std::exit(1);
+  std::exit(status);
 }
 
 /// The value of a result, or the end with the reason of its refusal.
@@ -126,29 +133,78 @@ private:
   SharedMemory tiles_;
 };
 
-} // namespace
+struct Size {
+  int width;
+  int height;
+};
 
-int main(int argc, char** argv) {
-  char* end = nullptr;
-  const long width = argc == 2 ? std::strtol(argv[1], &end, 10) : 0;
-  const long height = width > 0 && *end == 'x' ? std::strtol(end + 1, &end, 10) : 0;
-  if (width < 1 || width > 65536 || height < 1 || height > 65536 || *end != '\0')
-    stop("expected WIDTHxHEIGHT");
-  const auto elements = static_cast<std::size_t>(width) * static_cast<std::size_t>(height) * 3;
+/// A number of digits alone; 0 where it is none, or too large.
+int number_of(const std::string& text) {
+  constexpr long kMost = 65536;
+  if (text.empty() || text.size() > 9 || text.find_first_not_of("0123456789") != std::string::npos)
+    return 0;
+  const long number = std::strtol(text.c_str(), nullptr, 10);
+  return number <= kMost ? static_cast<int>(number) : 0;
+}
+
+Size parse(int argc, char** argv) {
+  const std::string word = argc == 2 ? argv[1] : "";
+  if (word == "--help" || word == "-h") {
+    std::printf("%s\nRGB pictures, 3 bytes a pixel, become rows of float32.\n", kUsage);
+    std::exit(std::fflush(stdout) == 0 ? 0 : kFailed);
+  }
+  const auto cross = word.find('x');
+  const Size size{number_of(word.substr(0, cross)),
+                  cross != std::string::npos ? number_of(word.substr(cross + 1)) : 0};
+  if (size.width == 0 || size.height == 0)
+    stop("expected WIDTHxHEIGHT, each from 1 to 65536, found " +
+             (argc == 2 ? "'" + word + "'" : std::to_string(argc - 1) + " arguments"),
+         kMisused);
+  return size;
+}
+
+/// Reads one picture; false at the end of the input.
+bool read_picture(std::vector<unsigned char>& pixels) {
+  const std::size_t found = std::fread(pixels.data(), 1, pixels.size(), stdin);
+  if (std::ferror(stdin) != 0)
+    stop("the pictures cannot be read");
+  if (found != 0 && found != pixels.size())
+    stop("the last picture is cut short: " + std::to_string(found) + " of " +
+         std::to_string(pixels.size()) + " bytes");
+  return found != 0;
+}
+
+void convert_all(Size size) {
+  const auto elements =
+      static_cast<std::size_t>(size.width) * static_cast<std::size_t>(size.height) * 3;
   const auto source = runtime::BufferSource::best();
-  Path path(source, height, width);
+  Path path(source, size.height, size.width);
   std::vector<unsigned char> pixels(elements);
   std::vector<float> picture(elements);
   std::vector<float> values(elements);
   int frames = 0;
-  while (std::fread(pixels.data(), 1, elements, stdin) == elements) {
+  for (; read_picture(pixels); ++frames) {
     for (std::size_t i = 0; i < elements; ++i)
       picture[i] = (static_cast<float>(pixels[i]) - 127.5F) * 0.0078125F;
     path.convert(picture, values);
-    if (std::fwrite(values.data(), sizeof(float), elements, stdout) != elements)
+    // What is not flushed would be lost without a word at the end.
+    if (std::fwrite(values.data(), sizeof(float), elements, stdout) != elements ||
+        std::fflush(stdout) != 0)
       stop("the results cannot be written");
-    ++frames;
   }
+  if (frames == 0)
+    stop("no picture arrived");
   std::fprintf(stderr, "%d frames, tiles in memory of %s\n", frames, source.name());
-  return frames > 0 ? 0 : 1;
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+  const Size size = parse(argc, argv);
+  try {
+    convert_all(size);
+  } catch (const std::bad_alloc&) {
+    stop("no memory for pictures of this size");
+  }
+  return 0;
 }

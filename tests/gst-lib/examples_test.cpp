@@ -138,8 +138,39 @@ void expect_values(const TemporaryFile& file, const Floats& expected, const std:
   }
 }
 
+/// A call that is wrong or goes wrong: standard error begins with the program, has these words, and the status is this one. It has
+/// one line, unless an element gives the reason.
+void expect_failure(const std::string& command, int status, const std::string& program,
+                    const std::vector<std::string>& words, bool of_element = false) {
+  const Outcome outcome = run("timeout 30 " + command);
+  EXPECT_EQ(outcome.status, status) << command << "\n" << outcome.text;
+  EXPECT_EQ(outcome.text.rfind(program + ": ", 0), 0U) << command << "\n" << outcome.text;
+  EXPECT_TRUE(of_element || outcome.text.find('\n') == outcome.text.size() - 1) << command << "\n"
+                                                                                << outcome.text;
+  for (const std::string& word : words)
+    EXPECT_NE(outcome.text.find(word), std::string::npos) << command << "\n" << outcome.text;
+}
+
+/// Words of the command line that no program can do anything with: status 2.
+void check_options(const std::string& program, const std::string& name) {
+  for (const char* size : {"bad", "640x", "0x480", "640x-1", "65537x480", "' 1x1'"})
+    expect_failure(program + " --size=" + size, 2, name, {"--size", "WIDTHxHEIGHT"});
+  for (const char* frames : {"-5", "0", "1.5", "1000001", "''"})
+    expect_failure(program + " --frames=" + frames, 2, name, {"--frames", "1 to 1000000"});
+  expect_failure(program + " --unknown", 2, name, {"--unknown"});
+  expect_failure(program + " --fram=3", 2, name, {"--fram"});
+  expect_failure(program + " --size", 2, name, {"--size"});
+  expect_failure(program + " word", 2, name, {"word"});
+  for (const char* help : {"--help", "-h"}) {
+    const Outcome outcome = run(program + " " + help + " 2>/dev/null");
+    EXPECT_EQ(outcome.status, 0) << outcome.text;
+    for (const char* option : {"--camera", "--frames", "--size", "--ev74", "--raw"})
+      EXPECT_NE(outcome.text.find(option), std::string::npos) << outcome.text;
+  }
+}
+
 /// A camera application: its values, and that it prints what it saw.
-void check_camera(const std::string& program) {
+void check_camera(const std::string& program, const std::string& name) {
   for (const Size size : kSizes) {
     const Floats expected = expected_of(pictures(size));
     for (const char* backend : {"", " --ev74 model:workers=2"}) {
@@ -154,21 +185,38 @@ void check_camera(const std::string& program) {
     }
   }
   // What goes wrong ends the program with the reason, whichever half of the pipeline it is in.
-  const Outcome no_camera = run(program + " --camera /dev/simaai-no-camera");
-  EXPECT_EQ(no_camera.status, 1);
-  EXPECT_NE(no_camera.text.find("simaai-no-camera"), std::string::npos) << no_camera.text;
-  const Outcome no_device = run(program + " --ev74 unix:/simaai-no-server");
-  EXPECT_EQ(no_device.status, 1);
-  EXPECT_NE(no_device.text.find("simaai-no-server"), std::string::npos) << no_device.text;
-  EXPECT_EQ(run(program + " --frames 3 --raw /dev/full").status, 1) << "results were lost";
+  expect_failure(program + " --camera '/dev/simaai no ! camera'", 1, name,
+                 {"/dev/simaai no ! camera"}, true);
+  expect_failure(program + " --ev74 'unix:/simaai \" no server'", 1, name, {"/simaai \" no server"},
+                 true);
+  expect_failure(program + " --raw /simaai-no-folder/values", 1, name,
+                 {"/simaai-no-folder/values", "No such file"});
+  const Outcome full = run("timeout 30 " + program + " --frames 3 --raw /dev/full");
+  EXPECT_EQ(full.status, 1) << "results were lost";
+  EXPECT_NE(full.text.find(name + ": /dev/full: No space left"), std::string::npos) << full.text;
+  EXPECT_EQ(run("(" + program + " --frames 3 >/dev/full)").status, 1) << "the report was lost";
 }
 
-TEST(Examples, TheCameraInCxx) { check_camera(SIMAAI_EXAMPLE_CAMERA); }
+TEST(Examples, TheCameraInCxx) { check_camera(SIMAAI_EXAMPLE_CAMERA, "camera"); }
+
+TEST(Examples, TheOptionsOfTheCameraInCxx) { check_options(SIMAAI_EXAMPLE_CAMERA, "camera"); }
+
+std::string camera_in_python() {
+  return std::string(std::getenv("SIMAAI_PYTHON")) + " " + SIMAAI_EXAMPLE_CAMERA_PY;
+}
 
 TEST(Examples, TheCameraInPython) {
   if (std::getenv("SIMAAI_WHY_NO_INTROSPECTION") != nullptr)
     GTEST_SKIP() << std::getenv("SIMAAI_WHY_NO_INTROSPECTION");
-  check_camera(std::string(std::getenv("SIMAAI_PYTHON")) + " " + SIMAAI_EXAMPLE_CAMERA_PY);
+  check_camera(camera_in_python(), "camera.py");
+}
+
+TEST(Examples, TheOptionsOfTheCameraInPython) {
+  if (std::getenv("SIMAAI_WHY_NO_INTROSPECTION") != nullptr)
+    GTEST_SKIP() << std::getenv("SIMAAI_WHY_NO_INTROSPECTION");
+  check_options(camera_in_python(), "camera.py");
+  // Without the library there is a line too, and no trace of the interpreter.
+  expect_failure("env GI_TYPELIB_PATH= " + camera_in_python(), 1, "camera.py", {"GstSimaai"});
 }
 
 TEST(Examples, TheKernelsAlone) {
@@ -186,6 +234,34 @@ TEST(Examples, TheKernelsAlone) {
         << outcome.text;
     expect_values(values, expected_of(pixels), size.text());
   }
+}
+
+TEST(Examples, WhatTheKernelsAloneRefuse) {
+  const std::string program = SIMAAI_EXAMPLE_KERNELS_ONLY;
+  for (const char* words : {"", "bad", "640", "640x", "x480", "4x4x4", "0x4", "4x-1", "4.5x4",
+                            "65537x4", "''", "99999999999999999999x1", "4x4 4x4", "' 4x4'"})
+    expect_failure("env " + program + " " + words + " </dev/null", 2, "kernels_only",
+                   {"WIDTHxHEIGHT"});
+  expect_failure(program + " --unknown </dev/null", 2, "kernels_only", {"--unknown"});
+  const Outcome help = run(program + " --help 2>/dev/null </dev/null");
+  EXPECT_EQ(help.status, 0);
+  EXPECT_NE(help.text.find("WIDTHxHEIGHT"), std::string::npos) << help.text;
+
+  expect_failure(program + " 4x4 </dev/null", 1, "kernels_only", {"no picture"});
+  expect_failure(program + " 4x4 </", 1, "kernels_only", {"cannot be read"});
+  // One picture of 48 bytes and a part of the next: its values, and what is missing.
+  const TemporaryFile values;
+  const Outcome cut = run("(head -c 60 /dev/zero | " + program + " 4x4 >" + values.name() + ")");
+  EXPECT_EQ(cut.status, 1) << cut.text;
+  EXPECT_NE(cut.text.find("kernels_only: the last picture is cut short: 12 of 48 bytes"),
+            std::string::npos)
+      << cut.text;
+  expect_values(values, expected_of(std::vector<std::uint8_t>(48)), "before the cut");
+  // A small picture fits the buffer of standard output: it is lost at the end only.
+  const Outcome full = run("(head -c 48 /dev/zero | " + program + " 4x4 >/dev/full)");
+  EXPECT_EQ(full.status, 1) << full.text;
+  EXPECT_NE(full.text.find("kernels_only: the results cannot be written"), std::string::npos)
+      << full.text;
 }
 
 } // namespace
