@@ -18,9 +18,9 @@
 namespace simaai::gst {
 namespace {
 
-/// Buffers that wait for their memory; more come only where somebody keeps memories without their buffers.
-constexpr std::size_t kMostLent = 64;
-constexpr std::size_t kMostReserved = 1024; ///< places for buffers that are back
+/// Places for buffers that are back, and for those that wait for their memory.
+constexpr std::size_t kLeastReserved = 64;
+constexpr std::size_t kMostReserved = 1024;
 /// How often a pool at its limit looks whether their memory is back.
 constexpr std::chrono::milliseconds kLookAgain{1};
 
@@ -35,6 +35,7 @@ struct PoolState {
   std::vector<GstBuffer*> free;        ///< owned; the last one is handed out next
   std::vector<GstBuffer*> lent;        ///< owned; somebody else still has memory of theirs
   std::vector<std::uint64_t> memories; ///< bytes of each, where buffers have several
+  std::size_t most_lent = 0; ///< beyond, buffers are forgotten: their memory may never come back
   GstPtr<GstAllocator> allocator;
   GstAllocationParams params{};
   guint max_buffers = 0; ///< 0: no limit
@@ -147,8 +148,9 @@ gboolean set_config(GstBufferPool* pool, GstStructure* config) noexcept {
   state.min_buffers = min;
   state.max_buffers = max;
   // All the room that handing back can need is taken now, where a limit is known and not absurd.
-  state.free.reserve(std::clamp<std::size_t>(max, 64, kMostReserved));
-  state.lent.reserve(kMostLent);
+  state.most_lent = std::clamp<std::size_t>(max, kLeastReserved, kMostReserved);
+  state.free.reserve(state.most_lent);
+  state.lent.reserve(state.most_lent);
   return TRUE;
 }
 
@@ -308,7 +310,7 @@ void release(GstBufferPool* pool, GstBuffer* buffer) noexcept {
     const std::lock_guard lock(state.mutex);
     if (is_whole) {
       state.free.push_back(buffer);
-    } else if (intact && state.lent.size() < kMostLent) {
+    } else if (intact && state.lent.size() < state.most_lent) {
       state.lent.push_back(buffer);
       kept = true;
     } else {

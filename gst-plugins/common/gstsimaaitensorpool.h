@@ -34,7 +34,8 @@ inline constexpr gsize kAlignMask = 63;
 ///
 /// With caps of a set whose tensors have no offsets, and the size that these add up to, a buffer has a memory for each tensor.
 /// A buffer that comes back while somebody has memory of it, be it mapped, shared or no more than referenced, is kept, and handed
-/// out when that was let go. Beyond 64 of them, or where the memory was replaced, the pool forgets the buffer and allocates anew.
+/// out when that was let go. Where the memory was replaced, or very many wait (64, or a larger limit, up to 1024), the pool forgets
+/// the buffer and allocates anew.
 [[nodiscard]] SIMAAI_GST_API GstPtr<GstBufferPool> new_tensor_pool();
 
 /// True for a pool made by new_tensor_pool(); null is none.

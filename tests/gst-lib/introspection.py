@@ -1,6 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """libgstsimaaitensor-1.0 through GObject introspection: getters and setters of shapes, sets, bytes, pools, errors."""
+import contextlib
+import pathlib
+import re
 import sys
 import unittest
 
@@ -166,6 +169,17 @@ class Introspection(unittest.TestCase):
             read.read(Gst.Buffer.new_wrapped(bytes(4)), 0)
         with self.refused(GstSimaai.Error.TENSOR, "no tensors"):
             GstSimaai.TensorSet.new().to_caps()
+
+    def test_the_page_says_what_works(self):
+        """The Python of docs/embedding.md, one block after the other."""
+        text = (pathlib.Path(__file__).parents[2] / "docs" / "embedding.md").read_text(encoding="utf-8")
+        blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+        self.assertGreater(len(blocks), 1)
+        names = {"contextlib": contextlib, "GLib": GLib, "Gst": Gst, "GstSimaai": GstSimaai}
+        exec("".join(blocks), names)  # pylint: disable=exec-used
+        self.assertEqual(names["content"], bytes(names["size"]))
+        self.assertEqual(names["flow"], Gst.FlowReturn.OK)
+        names["pool"].set_active(False)
 
     def test_pools(self):
         caps = Gst.Caps.from_string(TILED)

@@ -118,6 +118,28 @@ TEST(LibraryMemory, WhatIsKeptCountsAgainstTheLimit) {
   gst_buffer_pool_set_active(pool.get(), FALSE);
 }
 
+TEST(LibraryMemory, ManyThatAreKeptCountToo) {
+  constexpr guint kLimit = 100;
+  const auto pool = pool_of(
+      caps_of("application/vnd.simaai.tensor,dtype=int8,shape=<8>,layout=contiguous"), kLimit);
+  {
+    std::vector<GstPtr<GstMemory>> kept;
+    for (guint i = 0; i < kLimit; ++i)
+      kept.emplace_back(gst_buffer_get_memory(acquire(pool).get(), 0));
+    GstBufferPoolAcquireParams now{};
+    now.flags = GST_BUFFER_POOL_ACQUIRE_FLAG_DONTWAIT;
+    GstBuffer* none = nullptr;
+    EXPECT_EQ(gst_buffer_pool_acquire_buffer(pool.get(), &none, &now), GST_FLOW_EOS);
+  }
+  {
+    std::vector<GstPtr<GstBuffer>> buffers;
+    for (guint i = 0; i < kLimit; ++i)
+      buffers.push_back(acquire(pool));
+    EXPECT_EQ(gst_simaai_pool_get_allocations(pool.get()), kLimit);
+  }
+  gst_buffer_pool_set_active(pool.get(), FALSE);
+}
+
 /// Memory of the application at a place of its own choice.
 GstPtr<GstBuffer> foreign(guint8* at, gsize bytes) {
   return GstPtr<GstBuffer>(gst_buffer_new_wrapped_full(static_cast<GstMemoryFlags>(0), at, bytes, 0,
@@ -187,7 +209,7 @@ TEST(LibraryMemory, BytesThatAreNotThereAreRefused) {
   const GstPtr<GstAllocator> allocator(gst_fd_allocator_new());
   const GstPtr<GstBuffer> buffer(gst_buffer_new());
   gst_buffer_append_memory(
-      buffer.get(), gst_fd_allocator_alloc(allocator.get(), fd, 4096 * 3, GST_FD_MEMORY_FLAG_NONE));
+      buffer.get(), gst_fd_allocator_alloc(allocator.get(), fd, 12288, GST_FD_MEMORY_FLAG_NONE));
   const Set set =
       set_of("application/vnd.simaai.tensor,dtype=int8,shape=<12288>,layout=contiguous");
   GstSimaaiTensorMap map;

@@ -65,7 +65,7 @@ GST_SIMAAI_API const gchar* gst_simaai_allocator_get_source(GstAllocator* alloca
  * @max_buffers: buffers that may exist; 0: no limit
  * @error: why there is no pool
  *
- * A pool that is configured for these caps and not active yet: memory aligned to 64 bytes, a memory for each tensor of a set
+ * A pool that is configured for these caps and not active yet (gst_buffer_pool_set_active()): memory aligned to 64 bytes, a memory for each tensor of a set
  * without offsets. Offsets must keep tensors apart and suit their alignment. It hands out the buffer that came back last, and none
  * whose memory somebody still has, be it mapped, in another buffer or no more than referenced: that buffer waits, counts against
  * @max_buffers, and is handed out when its memory was let go. Thread-safe as #GstBufferPool is.

@@ -104,6 +104,8 @@ GST_SIMAAI_API guint gst_simaai_tensor_set_get_length(const GstSimaaiTensorSet* 
  * @set: a set
  * @index: below gst_simaai_tensor_set_get_length()
  *
+ * The framerate of a stream of sets is that of the set.
+ *
  * Returns: (transfer full) (nullable): a copy of that tensor; %NULL where there is none
  */
 GST_SIMAAI_API GstSimaaiTensorInfo* gst_simaai_tensor_set_get_tensor(const GstSimaaiTensorSet* set,
