@@ -133,7 +133,7 @@ SIMAAI_AMX inline void multiply_step(const std::int8_t* a0, const std::int8_t* a
 template <int Rows, int Cols, class Beside>
 SIMAAI_AMX void multiply(const RowTiles& a, const std::int8_t* const (&b)[2], const SumTiles* from,
                          const SumTiles& to, Beside& beside) noexcept {
-  beside.divide(a.steps + (a.rest[0] != nullptr ? 1 : 0));
+  auto work = beside.divided(a.steps + (a.rest[0] != nullptr ? 1 : 0));
   if (from == nullptr) {
     zero_tile<0>();
     zero_tile<1>();
@@ -154,11 +154,11 @@ SIMAAI_AMX void multiply(const RowTiles& a, const std::int8_t* const (&b)[2], co
   for (std::size_t n = 0; n < a.steps; ++n, b0 += kTileBytes, b1 += kTileBytes) {
     multiply_step<Rows, Cols>(a.whole[0] + n * kTileDepth, a.whole[1] + n * kTileDepth, a.stride,
                               b0, b1);
-    beside.step();
+    work.step();
   }
   if (a.rest[0] != nullptr) {
     multiply_step<Rows, Cols>(a.rest[0], a.rest[1], kTileDepth, b0, b1);
-    beside.step();
+    work.step();
   }
   const std::size_t stride = to.stride * sizeof(std::int32_t);
   store_tile<0>(to.at[0][0], stride);
@@ -351,7 +351,7 @@ public:
       : rescale_(rescale), rows_(a.rows), cols_(b.cols), c_(c), pending_(rescale) {}
 
   [[nodiscard]] SumTiles tiles(const Block& /*block*/) noexcept {
-    std::int32_t* base = staged_[turn_];
+    std::int32_t* base = staged_ + turn_ * kBlockSums;
     return {{{base, base + kTile}, {base + kTile * kPairRows, base + kTile * kPairRows + kTile}},
             kPairRows};
   }
@@ -360,7 +360,7 @@ public:
   }
   /// Takes the sums of a block out of tiles().
   SIMAAI_AMX void take(const Block& block) noexcept {
-    const std::int32_t* sums = staged_[turn_];
+    const std::int32_t* sums = staged_ + turn_ * kBlockSums;
     turn_ = 1 - turn_;
     std::int8_t* to[2];
     for (std::size_t n = 0; n < 2; ++n)
@@ -371,8 +371,8 @@ public:
     pending_.begin(sums, to[0] + block.col, c_.row_stride, rows);
   }
   SIMAAI_AMX void finish() noexcept {
-    pending_.divide(1);
-    pending_.step();
+    auto rest = pending_.divided(1);
+    rest.step();
   }
 
 private:
@@ -392,7 +392,8 @@ private:
   const PlainOutput& c_;
   RescaleBlock<Rescale> pending_;
   std::size_t turn_ = 0;
-  alignas(64) std::int32_t staged_[2][kPairRows * kPairRows];
+  static constexpr std::size_t kBlockSums = kPairRows * kPairRows;
+  alignas(64) std::int32_t staged_[2 * kBlockSums + 1]; ///< rescales read one more than two blocks
 };
 
 /// Below this many terms of a sum the tiles are mostly padding.

@@ -40,17 +40,32 @@ public:
         // (value * 2^(15 - n) + 2^14) >> 15 is value >> n, rounded.
         rounding_(_mm512_set1_epi16(static_cast<std::int16_t>(1 << (15 - rounded_bits(high))))) {}
 
-  [[nodiscard]] SIMAAI_VNNI __m512i words(__m512i a, __m512i b) const noexcept {
+  [[nodiscard, gnu::always_inline]] SIMAAI_VNNI __m512i words(__m512i a, __m512i b) const noexcept {
     return _mm512_mulhrs_epi16(_mm512_packs_epi32(high(a), high(b)), rounding_);
+  }
+  /// Of sixteen accumulators each in memory, of which one more can be read.
+  [[nodiscard, gnu::always_inline]] SIMAAI_VNNI __m512i
+  words_at(const std::int32_t* a, const std::int32_t* b) const noexcept {
+    return _mm512_mulhrs_epi16(_mm512_packs_epi32(high_at(a), high_at(b)), rounding_);
   }
 
 private:
   [[nodiscard]] static int rounded_bits(const HighRequant& high) noexcept {
     return std::min(high.shift, HighRequant::kRoundedBits);
   }
-  [[nodiscard]] SIMAAI_VNNI __m512i high(__m512i acc) const noexcept {
-    const __m512i even = _mm512_mul_epi32(acc, multiplier_);
-    const __m512i odd = _mm512_mul_epi32(_mm512_srli_epi64(acc, 32), multiplier_);
+  [[nodiscard, gnu::always_inline]] SIMAAI_VNNI __m512i high(__m512i acc) const noexcept {
+    return high_halves(acc, _mm512_srli_epi64(acc, 32));
+  }
+  /// Odd ones are even ones of what lies an accumulator further: a load in place of a shift.
+  [[nodiscard, gnu::always_inline]] SIMAAI_VNNI __m512i
+  high_at(const std::int32_t* acc) const noexcept {
+    return high_halves(_mm512_loadu_si512(acc), _mm512_loadu_si512(acc + 1));
+  }
+  /// Takes the low half of every 64 bits.
+  [[nodiscard, gnu::always_inline]] SIMAAI_VNNI __m512i
+  high_halves(__m512i even_acc, __m512i odd_acc) const noexcept {
+    const __m512i even = _mm512_mul_epi32(even_acc, multiplier_);
+    const __m512i odd = _mm512_mul_epi32(odd_acc, multiplier_);
     // The high halves of the even products move down beside those of the odd ones.
     const __m512i both = _mm512_mask_shuffle_epi32(odd, 0x5555, even, _MM_PERM_DDBB);
     return Shifted ? _mm512_sra_epi32(both, count_) : both;
@@ -67,8 +82,12 @@ public:
   SIMAAI_VNNI explicit Avx512WideRescale(const Requant& requant) noexcept
       : Avx512WideRescale(unshifted_clamped(requant), requant_bounds(unshifted_clamped(requant))) {}
 
-  [[nodiscard]] SIMAAI_VNNI __m512i words(__m512i a, __m512i b) const noexcept {
+  [[nodiscard, gnu::always_inline]] SIMAAI_VNNI __m512i words(__m512i a, __m512i b) const noexcept {
     return _mm512_packs_epi32(scale(a), scale(b));
+  }
+  [[nodiscard, gnu::always_inline]] SIMAAI_VNNI __m512i
+  words_at(const std::int32_t* a, const std::int32_t* b) const noexcept {
+    return words(_mm512_loadu_si512(a), _mm512_loadu_si512(b));
   }
 
 private:
@@ -83,7 +102,7 @@ private:
   [[nodiscard]] static Requant unshifted_clamped(const Requant& requant) noexcept {
     return requant.shift() > 0 ? requant : Requant(std::clamp(requant.multiplier(), -128, 128), 0);
   }
-  [[nodiscard]] SIMAAI_VNNI __m512i scale(__m512i acc) const noexcept {
+  [[nodiscard, gnu::always_inline]] SIMAAI_VNNI __m512i scale(__m512i acc) const noexcept {
     acc = _mm512_min_epi32(_mm512_max_epi32(acc, least_), greatest_);
     const __m512i even = _mm512_add_epi64(_mm512_mul_epi32(acc, multiplier_), half_);
     const __m512i odd =
@@ -111,23 +130,19 @@ template <class Use>
                                                 : use(Avx512HighRescale<false>(high));
 }
 
-/// 64 elements from four vectors of sums, in order.
-template <class Rescale>
-[[gnu::always_inline]] SIMAAI_VNNI inline __m512i
-rescale_four(const Rescale& rescale, const std::int32_t* const (&src)[4]) noexcept {
-  // Packing works inside 128-bit lanes, four bytes from each of the four vectors.
+/// 64 elements in order. Packing works inside 128-bit lanes: four bytes of each of the four vectors.
+[[gnu::always_inline]] SIMAAI_VNNI inline __m512i elements_of(__m512i low, __m512i high) noexcept {
   constexpr std::int32_t kOrder[16] = {0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15};
-  const __m512i low = rescale.words(_mm512_loadu_si512(src[0]), _mm512_loadu_si512(src[1]));
-  const __m512i high = rescale.words(_mm512_loadu_si512(src[2]), _mm512_loadu_si512(src[3]));
   return _mm512_permutexvar_epi32(_mm512_loadu_si512(kOrder), _mm512_packs_epi16(low, high));
 }
 
-/// Rescales two rows of 32 adjacent sums each.
+/// Rescales two rows of 32 adjacent sums each, behind which one more can be read.
 template <class Rescale>
 [[gnu::always_inline]] SIMAAI_VNNI inline void
 rescale_two_rows(const Rescale& rescale, const std::int32_t* const (&src)[2],
                  std::int8_t* const (&dst)[2]) noexcept {
-  const __m512i bytes = rescale_four(rescale, {src[0], src[0] + 16, src[1], src[1] + 16});
+  const __m512i bytes =
+      elements_of(rescale.words_at(src[0], src[0] + 16), rescale.words_at(src[1], src[1] + 16));
   _mm256_storeu_si256(reinterpret_cast<__m256i*>(dst[0]), _mm512_castsi512_si256(bytes));
   _mm256_storeu_si256(reinterpret_cast<__m256i*>(dst[1]), _mm512_extracti64x4_epi64(bytes, 1));
 }
@@ -138,9 +153,13 @@ template <class Rescale>
 rescale_vectors(const Rescale& rescale, const std::int32_t* src, std::size_t count,
                 std::int8_t* dst) noexcept {
   std::size_t n = 0;
-  for (; n + 64 <= count; n += 64)
-    _mm512_storeu_si512(dst + n,
-                        rescale_four(rescale, {src + n, src + n + 16, src + n + 32, src + n + 48}));
+  for (; n + 64 <= count; n += 64) {
+    const __m512i low =
+        rescale.words(_mm512_loadu_si512(src + n), _mm512_loadu_si512(src + n + 16));
+    const __m512i high =
+        rescale.words(_mm512_loadu_si512(src + n + 32), _mm512_loadu_si512(src + n + 48));
+    _mm512_storeu_si512(dst + n, elements_of(low, high));
+  }
   for (; n + 16 <= count; n += 16) {
     const __m512i words = rescale.words(_mm512_loadu_si512(src + n), _mm512_setzero_si512());
     const __m512i bytes =
