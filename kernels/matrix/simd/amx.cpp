@@ -386,14 +386,14 @@ private:
                             tile_start(block.col + m * kTile, cols_));
   }
 
+  static constexpr std::size_t kBlockSums = kPairRows * kPairRows;
+  alignas(64) std::int32_t staged_[2 * kBlockSums + 1]; ///< rescales read one more than two blocks
   const Rescale& rescale_;
   std::size_t rows_;
   std::size_t cols_;
   const PlainOutput& c_;
   RescaleBlock<Rescale> pending_;
   std::size_t turn_ = 0;
-  static constexpr std::size_t kBlockSums = kPairRows * kPairRows;
-  alignas(64) std::int32_t staged_[2 * kBlockSums + 1]; ///< rescales read one more than two blocks
 };
 
 /// Below this many terms of a sum the tiles are mostly padding.
