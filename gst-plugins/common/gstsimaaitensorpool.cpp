@@ -96,14 +96,14 @@ std::vector<std::uint64_t> memories_of(const GstCaps* caps, std::uint64_t size) 
   return memories;
 }
 
-/// Whether nobody else has a memory of a buffer that came back: in another buffer or as a part, mapped, or by a reference.
+/// Whether nobody else has a memory of a buffer that came back. Other buffers and shared parts have a reference too; one that is
+/// mapped need not.
 bool is_alone(GstBuffer* buffer) noexcept {
   const guint count = gst_buffer_n_memory(buffer);
   for (guint i = 0; i < count; ++i) {
-    GstMemory* const memory = gst_buffer_peek_memory(buffer, i);
-    GstMiniObject* const object = GST_MINI_OBJECT_CAST(memory);
-    if (!gst_memory_is_writable(memory) || GST_MINI_OBJECT_REFCOUNT_VALUE(object) != 1 ||
-        (g_atomic_int_get(&object->lockstate) & GST_LOCK_FLAG_READWRITE) != 0)
+    GstMiniObject* const memory = GST_MINI_OBJECT_CAST(gst_buffer_peek_memory(buffer, i));
+    if (GST_MINI_OBJECT_REFCOUNT_VALUE(memory) != 1 ||
+        (g_atomic_int_get(&memory->lockstate) & GST_LOCK_FLAG_READWRITE) != 0)
       return false;
   }
   return true;

@@ -295,11 +295,10 @@ gboolean gst_simaai_tensor_set_map(const GstSimaaiTensorSet* set, GstBuffer* buf
     return TRUE;
   gst_simaai_tensor_map_unmap(map);
   set_error(error, GST_SIMAAI_ERROR_BUFFER,
-            simaai::gst::tensor_prefix(set->set, index) + "its first byte is " +
-                std::to_string(past) + " bytes past an address aligned to " +
-                std::to_string(alignment) +
-                ", which its elements need; gst_simaai_tensor_set_read() and "
-                "gst_simaai_tensor_set_write() copy instead");
+            simaai::gst::tensor_prefix(set->set, index) + "the address of its first byte is " +
+                std::to_string(past) + " modulo " + std::to_string(alignment) +
+                "; expected one aligned to " + std::to_string(alignment) +
+                " (gst_simaai_tensor_set_read() and gst_simaai_tensor_set_write() copy instead)");
   return FALSE;
 }
 
