@@ -202,7 +202,8 @@ TEST(Examples, TheCameraInCxx) { check_camera(SIMAAI_EXAMPLE_CAMERA, "camera"); 
 TEST(Examples, TheOptionsOfTheCameraInCxx) { check_options(SIMAAI_EXAMPLE_CAMERA, "camera"); }
 
 std::string camera_in_python() {
-  return std::string(std::getenv("SIMAAI_PYTHON")) + " " + SIMAAI_EXAMPLE_CAMERA_PY;
+  const char* python = std::getenv("SIMAAI_PYTHON");
+  return std::string(python != nullptr ? python : "python3") + " " + SIMAAI_EXAMPLE_CAMERA_PY;
 }
 
 TEST(Examples, TheCameraInPython) {

@@ -222,7 +222,9 @@ TEST(LibraryRefusal, ATensorAloneHasNoOffset) {
 
 TEST(LibraryRefusal, CapsThatAreNotFixed) {
   const std::string plain = std::string(kMember) + "dtype=int8,shape=<5>";
-  for (const std::string& text : {plain + ";" + plain, plain + ",framerate=[0/1,30/1]"}) {
+  for (const char* rest : {";application/vnd.simaai.tensor,dtype=int8,shape=<5>,layout=contiguous",
+                           ",framerate=[0/1,30/1]", ",unknown={1,2}"}) {
+    const std::string text = plain + rest;
     const auto caps = caps_of(text);
     Reason reason;
     EXPECT_EQ(gst_simaai_tensor_info_new_from_caps(caps.get(), &reason), nullptr) << text;
