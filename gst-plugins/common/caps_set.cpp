@@ -9,8 +9,7 @@ namespace simaai::gst {
 namespace {
 
 std::string field_text(const GValue* value) {
-  const GTextPtr text(gst_value_serialize(value));
-  return std::string(text ? text.get() : "(unprintable)") + " of type " + G_VALUE_TYPE_NAME(value);
+  return value_text(value) + " of type " + G_VALUE_TYPE_NAME(value);
 }
 
 std::string named_tensor(std::size_t index, const std::optional<std::string>& id) {

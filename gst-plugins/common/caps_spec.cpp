@@ -29,11 +29,6 @@ constexpr std::array<std::pair<DType, const char*>, 6> kDTypes{{
     {DType::Float32, "float32"},
 }};
 
-std::string quoted(const GValue* value) {
-  const GTextPtr text(gst_value_serialize(value));
-  return std::string(text ? text.get() : "(unprintable)");
-}
-
 std::string named(const char* name) { return "caps field '" + std::string(name) + "'"; }
 
 /// Reads fields of one structure and keeps the first refusal.
@@ -105,7 +100,7 @@ public:
   }
 
   void wrong_type(const char* name, const char* expected, const GValue* value) {
-    refuse(named(name) + " is " + quoted(value) + " of type " + G_VALUE_TYPE_NAME(value) +
+    refuse(named(name) + " is " + value_text(value) + " of type " + G_VALUE_TYPE_NAME(value) +
            "; expected " + expected);
   }
 
@@ -150,11 +145,11 @@ private:
         refuse(where + " is " + std::to_string(found) + "; the largest value is 2147483647");
     }
     if (G_VALUE_HOLDS_DOUBLE(item))
-      refuse(where + " is the floating-point number " + quoted(item) +
+      refuse(where + " is the floating-point number " + value_text(item) +
              (wide ? "; expected whole bytes: numbers above 2147483647 must be written as "
                      "(gint64)<...>"
                    : "; expected a whole number of at most 2147483647"));
-    refuse(where + " is " + quoted(item) + " of type " + G_VALUE_TYPE_NAME(item) +
+    refuse(where + " is " + value_text(item) + " of type " + G_VALUE_TYPE_NAME(item) +
            (wide ? "; expected gint64 or int" : "; expected int"));
     return 0;
   }
@@ -336,6 +331,13 @@ std::optional<CapsError> framerate_problem(const std::optional<std::pair<int, in
     return std::nullopt;
   return CapsError{named(field::kFramerate) + " is " + std::to_string(framerate->first) + "/" +
                    std::to_string(framerate->second) + "; expected a fraction from 0/1"};
+}
+
+std::string value_text(const GValue* value) {
+  if (G_VALUE_HOLDS_STRING(value) && g_value_get_string(value) == nullptr)
+    return "NULL";
+  const GTextPtr text(gst_value_serialize(value));
+  return text ? text.get() : "(unprintable)";
 }
 
 std::optional<CapsError> field_problem(const TensorInfo& info) {

@@ -78,6 +78,9 @@ struct TensorSet {
   std::vector<TensorInfo> tensors; ///< 1 to kMaxTensors
 };
 
+/// A value for messages: text that code made of nothing, and values that have no text, included.
+[[nodiscard]] SIMAAI_GST_API std::string value_text(const GValue* value);
+
 /// Why caps could not be read: a sentence that names the field, what was expected and what was found.
 struct CapsError {
   std::string reason;

@@ -244,7 +244,7 @@ struct Words {
   const char* ours;
 };
 
-std::string clash(const Words& words, const char* theirs, const char* ours) {
+std::string clash(const Words& words, const std::string& theirs, const std::string& ours) {
   return std::string(words.theirs) + " " + theirs + ", " + words.ours + " " + ours;
 }
 
@@ -264,10 +264,8 @@ guint conflicts(const GstStructure* ours, const GstStructure* theirs, const Word
     const GValue* their_value = gst_structure_get_value(theirs, name);
     if (their_value == nullptr || intersect(our_value, their_value))
       continue;
-    const GTextPtr our_text(gst_value_serialize(our_value));
-    const GTextPtr their_text(gst_value_serialize(their_value));
     text += (count++ == 0 ? "caps field '" : "; caps field '") + std::string(name) +
-            "': " + clash(words, their_text.get(), our_text.get());
+            "': " + clash(words, value_text(their_value), value_text(our_value));
   }
   return count;
 }
@@ -329,7 +327,8 @@ void append_in_memories(GstCaps* caps, GstStructure* structure, bool dma_bufs) {
 }
 
 bool has_dma_bufs(const GstCaps* caps) noexcept {
-  return gst_caps_features_contains(gst_caps_get_features(caps, 0), kDmaBufFeature) != FALSE;
+  return gst_caps_get_size(caps) > 0 &&
+         gst_caps_features_contains(gst_caps_get_features(caps, 0), kDmaBufFeature) != FALSE;
 }
 
 GstPtr<GstCaps> transform_caps(const OpTraits& traits, GstPadDirection direction,

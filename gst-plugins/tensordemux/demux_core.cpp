@@ -74,6 +74,9 @@ void DemuxCore::refuse(std::string reason, const GstCaps* caps) {
 }
 
 std::string DemuxCore::negotiate(GstCaps* caps, Negotiated& into) const {
+  // Queries, unlike events, come with caps that the pad would not take.
+  if (!is_tensor_set(*caps))
+    return std::string("sink caps are no '") + kTensorSetCapsName + "'";
   auto parsed = parse_tensors(*caps);
   if (const auto* error = std::get_if<CapsError>(&parsed))
     return "sink caps: " + error->reason;
