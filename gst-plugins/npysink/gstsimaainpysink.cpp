@@ -2,6 +2,7 @@
 // GObject side of simaainpysink: properties, caps, one file a buffer.
 #include "gstsimaainpysink.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -12,6 +13,7 @@
 #include "common/gst_ptr.h"
 #include "npy_writer.h"
 #include "npysrc/file_series.h"
+#include "part_file.h"
 
 GST_DEBUG_CATEGORY_STATIC(gst_simaai_npy_sink_debug);
 #define GST_CAT_DEFAULT gst_simaai_npy_sink_debug
@@ -60,6 +62,11 @@ void fail(GstBaseSink* sink, ErrorKind kind, std::string reason, const GstCaps* 
   post_error(GST_ELEMENT_CAST(sink), kind, report);
 }
 
+/// What the type of the property and of the message can say of it.
+int shown(std::int64_t index) noexcept {
+  return static_cast<int>(std::min<std::int64_t>(index, G_MAXINT));
+}
+
 void set_property(GObject* object, guint id, const GValue* value, GParamSpec* pspec) noexcept {
   NpySinkPrivate& priv = priv_of(object);
   const ObjectLock lock(object);
@@ -94,7 +101,7 @@ void get_property(GObject* object, guint id, GValue* value, GParamSpec* pspec) n
     g_value_set_string(value, priv.location.c_str());
     break;
   case PropIndex:
-    g_value_set_int(value, static_cast<int>(priv.index));
+    g_value_set_int(value, shown(priv.index));
     break;
   case PropPostMessages:
     g_value_set_boolean(value, priv.post_messages);
@@ -108,9 +115,11 @@ gboolean start(GstBaseSink* sink) noexcept {
   NpySinkPrivate& priv = priv_of(sink);
   priv.stats.reset();
   std::string location;
+  std::int64_t index = 0;
   {
     const ObjectLock lock(sink);
     location = priv.location;
+    index = priv.index;
   }
   if (location.empty()) {
     fail(sink, ErrorKind::Settings,
@@ -123,6 +132,11 @@ gboolean start(GstBaseSink* sink) noexcept {
     return FALSE;
   }
   priv.series = std::get<FileSeries>(std::move(series));
+  const auto place = find_file_place(priv.series.path(index));
+  if (const auto* refused = std::get_if<std::string>(&place)) {
+    fail(sink, ErrorKind::OpenWrite, *refused);
+    return FALSE;
+  }
   return TRUE;
 }
 
@@ -158,10 +172,10 @@ void announce(GstBaseSink* sink, GstBuffer* buffer, const std::string& path, std
   const guint64 stream = gst_segment_to_stream_time(segment, GST_FORMAT_TIME, pts);
   post_notice(GST_ELEMENT_CAST(sink),
               gst_structure_new("simaai-npy-file", "filename", G_TYPE_STRING, path.c_str(), "index",
-                                G_TYPE_INT, static_cast<int>(index), "timestamp", G_TYPE_UINT64,
-                                pts, "stream-time", G_TYPE_UINT64, stream, "running-time",
-                                G_TYPE_UINT64, running, "duration", G_TYPE_UINT64,
-                                GST_BUFFER_DURATION(buffer), nullptr));
+                                G_TYPE_INT, shown(index), "timestamp", G_TYPE_UINT64, pts,
+                                "stream-time", G_TYPE_UINT64, stream, "running-time", G_TYPE_UINT64,
+                                running, "duration", G_TYPE_UINT64, GST_BUFFER_DURATION(buffer),
+                                nullptr));
 }
 
 bool write_buffer(GstBaseSink* sink, NpySinkPrivate& priv, GstBuffer* buffer,
@@ -238,8 +252,10 @@ void install_properties(GObjectClass* klass) {
   g_object_class_install_property(
       klass, PropIndex,
       g_param_spec_int("index", "Index",
-                       "Number of the next file of a series; grows by one with each tensor", 0,
-                       G_MAXINT, 0, static_cast<GParamFlags>(flags | GST_PARAM_MUTABLE_PLAYING)));
+                       "Number of the next file of a series; grows by one with each tensor. Beyond "
+                       "2147483647 files go on being numbered, this value stays",
+                       0, G_MAXINT, 0,
+                       static_cast<GParamFlags>(flags | GST_PARAM_MUTABLE_PLAYING)));
   g_object_class_install_property(
       klass, PropPostMessages,
       g_param_spec_boolean("post-messages", "Post messages",

@@ -31,8 +31,8 @@ public:
   /// Whether elements are put in order before they are written.
   [[nodiscard]] bool gathers() const noexcept { return !gathered_.empty(); }
 
-  /// Writes `tensor` (at least needed_bytes()) to PATH.part and renames that to PATH. On failure
-  /// PATH is what it was before, and the text names the file and the reason.
+  /// Writes `tensor` (at least needed_bytes()) to PATH.part and renames that to PATH; of a link, the target is replaced. On
+  /// failure PATH is what it was before, and the text names the file and the reason.
   [[nodiscard]] std::optional<std::string> write(const std::string& path,
                                                  std::span<const std::byte> tensor);
 

@@ -159,6 +159,7 @@ Outcome run_sink(const std::vector<Setting>& settings, const std::vector<Input>&
   gst_app_src_end_of_stream(GST_APP_SRC(source));
   pipeline.wait(outcome);
   outcome.stats = stats_of(sink);
+  g_object_get(sink, "index", &outcome.index, nullptr);
   return outcome;
 }
 

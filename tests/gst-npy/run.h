@@ -45,6 +45,7 @@ struct Outcome {
   std::vector<Pushed> buffers;
   std::vector<GstPtr<GstStructure>> messages; ///< element messages
   GstPtr<GstStructure> stats;                 ///< of the element, after its last buffer
+  int index = 0;                              ///< property of the sink, after its last buffer
   std::string error;                          ///< text of the first error, empty without one
   std::string details;                        ///< its reason, without names and caps
   GQuark domain = 0;
