@@ -2,6 +2,7 @@
 // Caps across, and buffers whose memories stay where they are.
 #include "bridge_core.h"
 
+#include <array>
 #include <utility>
 
 #include "common/errors.h"
@@ -59,6 +60,36 @@ std::string spelling_problem(const GstCaps* caps) {
   if (first == nullptr || second == nullptr)
     return {};
   return first->reason == second->reason ? first->reason : first->reason + "; " + second->reason;
+}
+
+/// Why downstream's spellings have no words for these tensors; empty where each has.
+std::string foreign_problem(const GstCaps* sink_caps, const GstCaps* theirs) {
+  const auto read = read_tensors(*gst_caps_get_structure(sink_caps, 0));
+  const auto* tensors = std::get_if<AnyTensors>(&read);
+  if (tensors == nullptr)
+    return {};
+  struct Spelling {
+    const char* name;
+    Written (*write)(const AnyTensors&);
+  };
+  constexpr std::array kSpellings{
+      Spelling{kNnsCapsName, write_nns}, Spelling{kStridedCapsName, write_strided},
+      Spelling{kTensorCapsName, write_plain}, Spelling{kTensorSetCapsName, write_set}};
+  std::string problems;
+  for (const Spelling& spelling : kSpellings) {
+    bool is_wanted = false;
+    for (guint i = 0; i < gst_caps_get_size(theirs); ++i)
+      is_wanted =
+          is_wanted || gst_structure_has_name(gst_caps_get_structure(theirs, i), spelling.name);
+    if (!is_wanted)
+      continue;
+    const auto written = spelling.write(*tensors);
+    const auto* problem = std::get_if<CapsError>(&written);
+    if (problem == nullptr)
+      return {}; // this one would do: its fields are what differs
+    problems += (problems.empty() ? "" : "; ") + problem->reason;
+  }
+  return problems;
 }
 
 bool same_bytes(const TensorSet& a, const TensorSet& b) {
@@ -141,9 +172,10 @@ void BridgeCore::diagnose_refusal(GstCaps* sink_caps) {
     return;
   const auto ours = transform_caps(GST_PAD_SINK, sink_caps, nullptr);
   const GstPtr<GstCaps> theirs(gst_pad_peer_query_caps(src, nullptr));
-  report("downstream cannot take what this element produces: " +
-             explain_mismatch(ours.get(), theirs.get(), "downstream wants", "this element offers"),
-         sink_caps, theirs.get());
+  std::string why = foreign_problem(sink_caps, theirs.get());
+  if (why.empty())
+    why = explain_mismatch(ours.get(), theirs.get(), "downstream wants", "this element offers");
+  report("downstream cannot take what this element produces: " + why, sink_caps, theirs.get());
 }
 
 void BridgeCore::stop() {
