@@ -3,9 +3,13 @@
 #include "gstsimaaitensormux.h"
 
 #include "common/child_pads.h"
+#include "common/errors.h"
 #include "common/tensor_part.h"
 #include "gstsimaaitensormuxpad.h"
 #include "mux_core.h"
+
+GST_DEBUG_CATEGORY_STATIC(gst_simaai_tensor_mux_debug);
+#define GST_CAT_DEFAULT gst_simaai_tensor_mux_debug
 
 struct _GstSimaaiTensorMux {
   GstAggregator parent;
@@ -15,8 +19,11 @@ struct _GstSimaaiTensorMux {
 G_DEFINE_FINAL_TYPE_WITH_CODE(GstSimaaiTensorMux, gst_simaai_tensor_mux, GST_TYPE_AGGREGATOR,
                               G_IMPLEMENT_INTERFACE(GST_TYPE_CHILD_PROXY,
                                                     simaai::gst::init_child_pads<GST_PAD_SINK>))
-GST_ELEMENT_REGISTER_DEFINE(simaaitensormux, "simaaitensormux", GST_RANK_NONE,
-                            GST_TYPE_SIMAAI_TENSOR_MUX)
+GST_ELEMENT_REGISTER_DEFINE_WITH_CODE(simaaitensormux, "simaaitensormux", GST_RANK_NONE,
+                                      GST_TYPE_SIMAAI_TENSOR_MUX,
+                                      GST_DEBUG_CATEGORY_INIT(gst_simaai_tensor_mux_debug,
+                                                              "simaaitensormux", 0,
+                                                              "tensor multiplexer"))
 
 namespace {
 
@@ -117,7 +124,14 @@ GstClockTime next_time(GstAggregator* mux) noexcept { return core_of(mux).next_t
 GstPad* request_new_pad(GstElement* element, GstPadTemplate* pad_template, const gchar* name,
                         const GstCaps* caps) noexcept {
   if (element->numsinkpads >= kMaxTensors) {
-    GST_WARNING_OBJECT(element, "no more than 16 pads: a buffer merges its memories beyond that");
+    // gst-launch gives up before it looks at messages: only the log reaches its user.
+    constexpr const char* kReason =
+        "there is no place for a 17th pad: expected at most 16, for a buffer merges its memories "
+        "beyond that number";
+    GST_ERROR_OBJECT(element, "%s", kReason);
+    Report report;
+    report.reason = kReason;
+    post_warning(element, ErrorKind::Settings, report, nullptr);
     return nullptr;
   }
   GstPad* pad = GST_ELEMENT_CLASS(gst_simaai_tensor_mux_parent_class)

@@ -48,8 +48,10 @@ MuxCore::Head MuxCore::head_of(GstPtr<GstAggregatorPad> pad, bool match_time) {
     head.is_gap = GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_GAP) &&
                   gst_buffer_get_size(buffer) < input.layout.total_bytes();
     const GstSegment& segment = pad->segment;
+    if (GST_BUFFER_PTS_IS_VALID(buffer) && segment.format == GST_FORMAT_TIME)
+      head.time = gst_segment_to_running_time(&segment, GST_FORMAT_TIME, GST_BUFFER_PTS(buffer));
     if (match_time && GST_BUFFER_PTS_IS_VALID(buffer) && segment.format == GST_FORMAT_TIME) {
-      head.start = gst_segment_to_running_time(&segment, GST_FORMAT_TIME, GST_BUFFER_PTS(buffer));
+      head.start = head.time;
       head.is_outside = !GST_CLOCK_TIME_IS_VALID(head.start);
       const GstClockTime duration = duration_of(buffer, input);
       if (!head.is_outside && GST_CLOCK_TIME_IS_VALID(duration))
@@ -182,6 +184,13 @@ GstFlowReturn MuxCore::give_up(Heads& now) {
   return GST_FLOW_OK;
 }
 
+/// Whose time the sets have where times are not matched: the first pad's, unless that has none.
+const MuxCore::Head* MuxCore::first_timed(Heads& now) {
+  const auto* found = std::find_if(
+      now.begin(), now.end(), [](const Head& head) { return GST_CLOCK_TIME_IS_VALID(head.time); });
+  return found != now.end() ? found : nullptr;
+}
+
 /// A tensor is missing on purpose: so is the set. A gap goes when nothing it covers can follow.
 GstFlowReturn MuxCore::push_gap(Heads& now, GstClockTime at) {
   GstClockTime end = GST_CLOCK_TIME_NONE;
@@ -198,6 +207,10 @@ GstFlowReturn MuxCore::push_gap(Heads& now, GstClockTime at) {
     take(head);
     if (!head.is_gap)
       add(dropped_, 1);
+  }
+  if (const Head* first = first_timed(now); !GST_CLOCK_TIME_IS_VALID(at) && first != nullptr) {
+    send_gap(first->time, GST_BUFFER_DURATION(first->buffer.get()));
+    return GST_FLOW_OK;
   }
   const bool known = GST_CLOCK_TIME_IS_VALID(at) && GST_CLOCK_TIME_IS_VALID(end);
   send_gap(at, known ? end - at : GST_CLOCK_TIME_NONE);
@@ -262,6 +275,27 @@ bool MuxCore::append_tensors(GstBuffer* set, Heads& now, std::uint64_t& bytes) {
   return true;
 }
 
+/// Start and duration are those of the slowest pad that starts then. The number of the frame is the first pad's.
+void MuxCore::stamp(GstBuffer* set, Heads& now, GstClockTime at, GstSegment& segment) {
+  GstClockTime duration = GST_CLOCK_TIME_NONE;
+  for (const Head& head : now)
+    if (head.start == at && GST_BUFFER_DURATION_IS_VALID(head.buffer.get()) &&
+        (!GST_CLOCK_TIME_IS_VALID(duration) || GST_BUFFER_DURATION(head.buffer.get()) > duration))
+      duration = GST_BUFFER_DURATION(head.buffer.get());
+  if (const Head* first = first_timed(now); !GST_CLOCK_TIME_IS_VALID(at) && first != nullptr) {
+    at = first->time;
+    duration = GST_BUFFER_DURATION(first->buffer.get());
+  }
+  GST_BUFFER_DURATION(set) = duration;
+  if (GST_CLOCK_TIME_IS_VALID(at)) {
+    const GstClockTime pts = gst_segment_position_from_running_time(&segment, GST_FORMAT_TIME, at);
+    GST_BUFFER_PTS(set) = pts;
+    segment.position = pts;
+  }
+  GST_BUFFER_OFFSET(set) = GST_BUFFER_OFFSET(now.begin()->buffer.get());
+  GST_BUFFER_OFFSET_END(set) = GST_BUFFER_OFFSET_END(now.begin()->buffer.get());
+}
+
 GstFlowReturn MuxCore::push_set(Heads& now, GstClockTime at) {
   const GstClockTime begun = gst_util_get_timestamp();
   std::size_t tensors = 0;
@@ -275,12 +309,6 @@ GstFlowReturn MuxCore::push_set(Heads& now, GstClockTime at) {
   std::uint64_t bytes = 0;
   if (!append_tensors(set.get(), now, bytes))
     return GST_FLOW_ERROR;
-  // Start and duration are those of the slowest pad that starts then, everything else is the first pad's.
-  GstClockTime duration = GST_CLOCK_TIME_NONE;
-  for (const Head& head : now)
-    if (head.start == at && GST_BUFFER_DURATION_IS_VALID(head.buffer.get()) &&
-        (!GST_CLOCK_TIME_IS_VALID(duration) || GST_BUFFER_DURATION(head.buffer.get()) > duration))
-      duration = GST_BUFFER_DURATION(head.buffer.get());
   GstBuffer* const first = now.begin()->buffer.get();
   gst_buffer_copy_into(set.get(), first, GST_BUFFER_COPY_FLAGS, 0, static_cast<gsize>(-1));
   copy_metas(first, set.get());
@@ -289,13 +317,7 @@ GstFlowReturn MuxCore::push_set(Heads& now, GstClockTime at) {
       GST_BUFFER_FLAG_SET(set.get(), GST_BUFFER_FLAG_DISCONT);
     keep_parent(set.get(), head.buffer.get());
   }
-  GST_BUFFER_DURATION(set.get()) = duration;
-  GstSegment& segment = GST_AGGREGATOR_PAD(mux_->srcpad)->segment;
-  if (GST_CLOCK_TIME_IS_VALID(at)) {
-    const GstClockTime pts = gst_segment_position_from_running_time(&segment, GST_FORMAT_TIME, at);
-    GST_BUFFER_PTS(set.get()) = pts;
-    segment.position = pts;
-  }
+  stamp(set.get(), now, at, GST_AGGREGATOR_PAD(mux_->srcpad)->segment);
   for (Head& head : now) {
     take(head);
     head.buffer.reset();

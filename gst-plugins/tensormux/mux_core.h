@@ -60,7 +60,8 @@ private:
   struct Head {
     GstPtr<GstAggregatorPad> pad;
     GstPtr<GstBuffer> buffer;                 ///< null: none yet
-    GstClockTime start = GST_CLOCK_TIME_NONE; ///< running time; NONE: any
+    GstClockTime time = GST_CLOCK_TIME_NONE;  ///< running time
+    GstClockTime start = GST_CLOCK_TIME_NONE; ///< the same, where times are matched; NONE: any
     GstClockTime end = GST_CLOCK_TIME_NONE;   ///< NONE: not known
     bool is_gap = false;
     bool is_outside = false; ///< of its segment
@@ -80,6 +81,8 @@ private:
   [[nodiscard]] GstFlowReturn give_up(Heads& now);
   [[nodiscard]] GstFlowReturn push_gap(Heads& now, GstClockTime at);
   [[nodiscard]] GstFlowReturn push_set(Heads& now, GstClockTime at);
+  [[nodiscard]] static const Head* first_timed(Heads& now);
+  static void stamp(GstBuffer* set, Heads& now, GstClockTime at, GstSegment& segment);
   [[nodiscard]] bool append_tensors(GstBuffer* set, Heads& now, std::uint64_t& bytes);
   [[nodiscard]] GstPtr<GstMemory> tensor_memory(const Head& head, std::size_t tensor);
   void send_gap(GstClockTime at, GstClockTime duration);

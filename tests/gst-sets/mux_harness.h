@@ -78,6 +78,16 @@ public:
         gst_bus_timed_pop_filtered(bus_.get(), 10 * GST_SECOND, GST_MESSAGE_ERROR));
     return message ? error_text(message.get()) : "";
   }
+  /// The first one that waits; empty where there is none.
+  std::string warning() {
+    const gst::GstPtr<GstMessage> message(gst_bus_pop_filtered(bus_.get(), GST_MESSAGE_WARNING));
+    if (message == nullptr)
+      return {};
+    GError* raw = nullptr;
+    gst_message_parse_warning(message.get(), &raw, nullptr);
+    const gst::GstPtr<GError> warning(raw);
+    return warning->message;
+  }
   [[nodiscard]] std::uint64_t stat(const char* field) const {
     GstStructure* raw = nullptr;
     g_object_get(element_.get(), "stats", &raw, nullptr);

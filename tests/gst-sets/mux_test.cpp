@@ -28,6 +28,35 @@ void push_all(Mux& mux, const std::vector<std::string>& caps,
     thread.join();
 }
 
+/// Collects what a category logs at ERROR level.
+class LogOf {
+public:
+  explicit LogOf(const char* category) : category_(category) {
+    gst_debug_set_active(TRUE);
+    gst_debug_set_threshold_for_name(category, GST_LEVEL_ERROR);
+    (gst_debug_add_log_function)(keep, this, nullptr); // the macro compares void* with a function
+  }
+  ~LogOf() {
+    gst_debug_remove_log_function_by_data(this);
+    gst_debug_unset_threshold_for_name(category_);
+  }
+  LogOf(const LogOf&) = delete;
+  LogOf& operator=(const LogOf&) = delete;
+  [[nodiscard]] const std::string& errors() const { return errors_; }
+
+private:
+  static void keep(GstDebugCategory* category, GstDebugLevel level, const gchar* /*file*/,
+                   const gchar* /*function*/, gint /*line*/, GObject* /*object*/,
+                   GstDebugMessage* message, gpointer self) {
+    auto* log = static_cast<LogOf*>(self);
+    if (level == GST_LEVEL_ERROR && std::string(category->name) == log->category_)
+      log->errors_ += std::string(gst_debug_message_get(message)) + "\n";
+  }
+
+  const char* category_;
+  std::string errors_;
+};
+
 bool same_caps(const std::string& found, const std::string& wanted) {
   const GstPtr<GstCaps> a(gst_caps_from_string(found.c_str()));
   const GstPtr<GstCaps> b(gst_caps_from_string(wanted.c_str()));
@@ -127,7 +156,10 @@ TEST(Mux, TheTensorThatDownstreamCannotTakeIsNamed) {
 
 TEST(Mux, SixteenPadsAreTheMost) {
   Mux mux(16);
+  LogOf log("simaaitensormux");
   EXPECT_EQ(GstPtr<GstPad>(gst_element_request_pad_simple(mux.element(), "sink_%u")), nullptr);
+  EXPECT_TRUE(mentions(log.errors(), {"a 17th pad", "at most 16"})) << log.errors();
+  EXPECT_TRUE(mentions(mux.warning(), {"a 17th pad", "at most 16"}));
   push_all(mux, std::vector<std::string>(16, Mux::mark_caps()), marks(16));
   const auto set = mux.out->next();
   ASSERT_TRUE(set);

@@ -89,6 +89,78 @@ TEST(MuxTime, WithoutTimesTheNthGoesWithTheNth) {
   EXPECT_EQ(told.sets(), (Numbers{{0, 0}, {1, 1}, {2, 2}, {3, 3}}));
 }
 
+TEST(MuxTime, UnmatchedSetsHaveTheTimesOfTheFirstPad) {
+  Mux mux(2, false, {{"match-time", "false"}});
+  mux.run({every(10 * kMs, 3), every(70 * kMs, 3, GST_SECOND)});
+  EXPECT_EQ(mux.sets(), (Numbers{{0, 0}, {1, 1}, {2, 2}}));
+  EXPECT_EQ(mux.times, (std::vector<GstClockTime>{0, 10 * kMs, 20 * kMs}));
+  EXPECT_EQ(mux.durations, std::vector<GstClockTime>(3, 10 * kMs));
+  EXPECT_EQ(mux.stat("dropped"), 0U);
+  // Where the first pad has none, the next one that has.
+  Mux half(3, false, {{"match-time", "false"}});
+  half.run({std::vector<Timed>(2, Timed{GST_CLOCK_TIME_NONE}), every(30 * kMs, 2),
+            every(70 * kMs, 2, GST_SECOND)});
+  EXPECT_EQ(half.sets(), (Numbers{{0, 0, 0}, {1, 1, 1}}));
+  EXPECT_EQ(half.times, (std::vector<GstClockTime>{0, 30 * kMs}));
+  EXPECT_EQ(half.durations, std::vector<GstClockTime>(2, 30 * kMs));
+}
+
+TEST(MuxTime, UnmatchedTimesAreInTheSegmentOfTheFirstPad) {
+  Mux mux(2, false, {{"match-time", "false"}});
+  std::thread second([&] {
+    mux.in[1]->start(Mux::mark_caps(), 9 * GST_SECOND);
+    mux.in[1]->push(Mux::mark(1, 0), 7 * GST_SECOND, 20 * kMs); // outside of its segment: taken
+  });
+  mux.in[0]->start(Mux::mark_caps(), 5 * GST_SECOND);
+  mux.in[0]->push(Mux::mark(0, 0), 6 * GST_SECOND, 20 * kMs);
+  const auto set = mux.out->next();
+  second.join();
+  ASSERT_TRUE(set);
+  EXPECT_EQ(GST_BUFFER_PTS(set.get()), 6 * GST_SECOND);
+  EXPECT_EQ(GST_BUFFER_DURATION(set.get()), 20 * kMs);
+}
+
+TEST(MuxTime, UnmatchedGapsHaveTheTimesOfTheFirstPad) {
+  Mux mux(2, false, {{"match-time", "false"}});
+  std::thread other([&] {
+    mux.in[1]->start(Mux::mark_caps());
+    mux.in[1]->push(Mux::mark(1, 0), 500 * kMs, 20 * kMs);
+    mux.in[1]->event(gst_event_new_gap(520 * kMs, 40 * kMs));
+    mux.in[1]->push(Mux::mark(1, 1), 560 * kMs, 20 * kMs);
+    mux.in[1]->event(gst_event_new_eos());
+  });
+  mux.in[0]->start(Mux::mark_caps());
+  for (std::size_t i = 0; i < 3; ++i)
+    mux.in[0]->push(Mux::mark(0, i), i * 20 * kMs, 20 * kMs);
+  mux.in[0]->event(gst_event_new_eos());
+  EXPECT_TRUE(mux.out->await_event(GST_EVENT_EOS));
+  other.join();
+  EXPECT_EQ(mux.sets(), (Numbers{{0, 0}, {2, 1}}));
+  EXPECT_EQ(mux.times, (std::vector<GstClockTime>{0, 40 * kMs}));
+  const std::vector<std::pair<GstClockTime, GstClockTime>> gaps{{20 * kMs, 20 * kMs}};
+  EXPECT_EQ(mux.out->gaps(), gaps);
+}
+
+TEST(MuxTime, SetsHaveTheFrameNumberOfTheFirstPad) {
+  for (const char* match : {"true", "false"}) {
+    Mux mux(2, false, {{"match-time", match}});
+    const auto feed = [&](std::size_t pad, guint64 offset) {
+      mux.in[pad]->start(Mux::mark_caps());
+      auto buffer = Mux::mark(pad, 0);
+      GST_BUFFER_OFFSET(buffer.get()) = offset;
+      GST_BUFFER_OFFSET_END(buffer.get()) = offset + 1;
+      mux.in[pad]->push(std::move(buffer), 0, 20 * kMs);
+    };
+    std::thread second([&] { feed(1, 100); });
+    feed(0, 41);
+    const auto set = mux.out->next();
+    second.join();
+    ASSERT_TRUE(set);
+    EXPECT_EQ(GST_BUFFER_OFFSET(set.get()), 41U) << match;
+    EXPECT_EQ(GST_BUFFER_OFFSET_END(set.get()), 42U) << match;
+  }
+}
+
 TEST(MuxTime, AGapOfOnePadIsAGapOfTheSet) {
   Mux mux(2);
   std::thread other([&] {
