@@ -53,12 +53,6 @@ void AsyncOutput::forgive() noexcept {
   flow_ = GST_FLOW_OK;
 }
 
-void AsyncOutput::wait_for_change(std::chrono::milliseconds most) noexcept {
-  Lock lock(mutex_);
-  if (!flushing_)
-    changed_.wait_for(lock, most);
-}
-
 std::vector<AsyncOutput::Item> AsyncOutput::take_all() noexcept {
   for (const Item& item : items_)
     if (!item.event)

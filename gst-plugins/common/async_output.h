@@ -2,7 +2,6 @@
 // Jobs in flight and the task on the source pad that pushes what they produce, in order, as soon as it is there.
 #pragma once
 
-#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -72,8 +71,6 @@ public:
   GstFlowReturn drain() noexcept;
   /// After a new segment or stream downstream may want buffers again.
   void forgive() noexcept;
-  /// Waits until something changed, at most so long.
-  void wait_for_change(std::chrono::milliseconds most) noexcept;
 
   // Any thread.
   /// Ends every wait, until called with false, which also forgets what is queued: only while the task does not run.

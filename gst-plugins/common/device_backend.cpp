@@ -82,14 +82,14 @@ BackendSelection select_backend(bool required, const std::string& device, std::u
   return selection;
 }
 
-std::string parked_problem(const std::string& device) {
+std::string overdue_problem(const std::string& device) {
   const std::string uri = device.empty() ? std::string(kDefaultDevice) : device;
-  const std::size_t parked = runtime::parked_jobs(uri);
-  if (parked == 0)
+  const std::size_t overdue = runtime::overdue_jobs(uri);
+  if (overdue == 0)
     return {};
   runtime::Error error;
   error.code = runtime::ErrorCode::JobsStillParked;
-  error.found = static_cast<std::int64_t>(parked);
+  error.found = static_cast<std::int64_t>(overdue);
   return "device " + uri + ": " + error.message();
 }
 

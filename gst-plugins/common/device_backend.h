@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -42,6 +43,11 @@ public:
   submit(std::size_t slot, const FdRange& source, const FdRange& destination,
          runtime::AfterSubmit next) noexcept;
 
+  /// After QueueFull: waits until a job of the device retires, whoever has it, at most so long. False where none did.
+  [[nodiscard]] bool await_retirement(std::chrono::nanoseconds most) const noexcept {
+    return device_.await_retirement(most);
+  }
+
   /// Fields of the packet of a slot, one a line.
   [[nodiscard]] std::string packet_text(std::size_t slot) const;
 
@@ -67,8 +73,8 @@ struct BackendSelection {
 [[nodiscard]] BackendSelection select_backend(bool required, const std::string& device,
                                               std::uint16_t operation, PlanFactory factory);
 
-/// Why the element must not start: jobs of an earlier session on its device that are not retired. Empty where there are
-/// none.
-[[nodiscard]] std::string parked_problem(const std::string& device);
+/// Why the element must not start: jobs on its device that timed out, or whose connection was lost, and that are not
+/// retired. Empty where there are none. What a stop left behind is no reason: the device will be done with it.
+[[nodiscard]] std::string overdue_problem(const std::string& device);
 
 } // namespace simaai::gst

@@ -52,7 +52,7 @@ public:
   // State changes; the application's thread while no data flows.
   /// Checks the settings; posts an error and returns false where the element cannot start.
   [[nodiscard]] bool check_settings();
-  /// From NULL to READY: posts an error and returns false while jobs of an earlier session keep the device's buffers.
+  /// From NULL to READY: posts an error and returns false while jobs of its device are overdue.
   [[nodiscard]] bool check_device();
   [[nodiscard]] bool start();
   /// While set, nobody waits for a job: buffers end with GST_FLOW_FLUSHING. Any thread.

@@ -52,7 +52,7 @@ bool TransformCore::check_device() {
       !may_use_device(now.backend == BackendChoice::Ev74, now.device))
     return true;
   Report report;
-  report.reason = parked_problem(now.device);
+  report.reason = overdue_problem(now.device);
   if (report.reason.empty())
     return true;
   post_error(element(), ErrorKind::Resource, report);
@@ -205,11 +205,11 @@ GstFlowReturn TransformCore::settle(Flight& flight) noexcept {
   return GST_FLOW_OK;
 }
 
-/// Submits; while the device is full, tries again for as long as a job may take.
+/// Submits; while the device is full, tries again for as long as a job may take after the last one that retired.
 GstFlowReturn TransformCore::submit(std::size_t slot, const FdRange& source,
                                     const FdRange& destination, runtime::AfterSubmit next,
                                     Flight& flight) {
-  const auto deadline = std::chrono::steady_clock::now() + job_timeout_;
+  auto deadline = std::chrono::steady_clock::now() + job_timeout_;
   while (true) {
     auto submitted = device_->submit(slot, source, destination, next);
     if (auto* job = std::get_if<runtime::Job>(&submitted)) {
@@ -230,9 +230,12 @@ GstFlowReturn TransformCore::submit(std::size_t slot, const FdRange& source,
       // Its own jobs say where this time was.
       if (const GstFlowReturn flow = settle(flight); flow != GST_FLOW_OK)
         return flow;
+      deadline = std::chrono::steady_clock::now() + job_timeout_;
       continue;
     }
-    flights_.wait_for_change(kRetry);
+    // Who waits for those may be upstream, whose task is in this call: completions are read here.
+    if (device_->await_retirement(kRetry))
+      deadline = std::chrono::steady_clock::now() + job_timeout_;
     flight.held_ns += now_ns() - refused;
   }
 }

@@ -171,8 +171,18 @@ Status Device::run(const Plan& plan, Binding source, Binding destination,
   return std::get_if<Job>(&submitted)->wait(timeout, cancelled);
 }
 
+bool Device::await_retirement(std::chrono::nanoseconds timeout) const noexcept {
+  return session_->await_retirement(timeout);
+}
+
 void Device::wake() const noexcept { session_->wake(); }
 
-std::size_t parked_jobs(std::string_view uri) noexcept { return detail::count_parked(uri); }
+std::size_t parked_jobs(std::string_view uri) noexcept {
+  return detail::count_jobs(uri, &detail::Session::parked);
+}
+
+std::size_t overdue_jobs(std::string_view uri) noexcept {
+  return detail::count_jobs(uri, &detail::Session::overdue);
+}
 
 } // namespace simaai::runtime

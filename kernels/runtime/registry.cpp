@@ -103,14 +103,14 @@ std::variant<std::shared_ptr<Session>, Error> open_session(std::string_view uri)
   return kept;
 }
 
-std::size_t count_parked(std::string_view uri) noexcept {
-  std::size_t parked = 0;
+std::size_t count_jobs(std::string_view uri, std::size_t (Session::*of)() const noexcept) noexcept {
+  std::size_t count = 0;
   for (const auto& session : sessions_of(uri)) {
     if (session->parked() > 0)
       session->deliver();
-    parked += session->parked();
+    count += (session.get()->*of)();
   }
-  return parked;
+  return count;
 }
 
 } // namespace detail

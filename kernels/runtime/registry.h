@@ -15,7 +15,8 @@ namespace simaai::runtime::detail {
 /// up nobody else; where two threads opened at once, the first session is kept.
 [[nodiscard]] std::variant<std::shared_ptr<Session>, Error> open_session(std::string_view uri);
 
-/// Parked jobs over all sessions of the URI.
-[[nodiscard]] std::size_t count_parked(std::string_view uri) noexcept;
+/// Jobs over all sessions of the URI, counted by `of`, after a look for completions.
+[[nodiscard]] std::size_t count_jobs(std::string_view uri,
+                                     std::size_t (Session::*of)() const noexcept) noexcept;
 
 } // namespace simaai::runtime::detail

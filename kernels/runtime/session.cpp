@@ -57,6 +57,15 @@ std::size_t Session::parked() const noexcept {
   return parked_;
 }
 
+std::size_t Session::overdue() const noexcept {
+  const std::lock_guard lock(mutex_);
+  if (lost_)
+    return parked_;
+  return static_cast<std::size_t>(std::count_if(slots_.begin(), slots_.end(), [](const Slot& slot) {
+    return slot.used && slot.parked && slot.error.code == ErrorCode::TimedOut;
+  }));
+}
+
 void Session::deliver() noexcept {
   Lock lock(mutex_);
   if (!pumping_ && !exhausted_)
@@ -67,25 +76,26 @@ std::optional<std::uint32_t> Session::take_slot(const kernels::ev74::Relocatable
                                                 Binding& source, Binding& destination,
                                                 const std::array<MemoryInfo, 2>& objects) noexcept {
   const std::lock_guard lock(mutex_);
-  for (std::uint32_t index = 0; index < slots_.size(); ++index) {
-    Slot& slot = slots_[index];
-    if (slot.used)
-      continue;
-    slot.used = true;
-    slot.owned = true;
-    slot.parked = false;
-    slot.state = JobState::Pending;
-    slot.job = next_job_++;
-    slot.packet = packet;
-    slot.bindings[0] = std::move(source);
-    slot.bindings[1] = std::move(destination);
-    slot.objects = objects;
-    slot.error = {};
-    slot.counters = {};
-    slot.times = {};
-    return index;
-  }
-  return std::nullopt;
+  if (unretired_ == Device::kMaxJobs)
+    return std::nullopt;
+  const auto unused =
+      std::find_if(slots_.begin(), slots_.end(), [](const Slot& slot) { return !slot.used; });
+  const auto index = static_cast<std::uint32_t>(unused - slots_.begin());
+  Slot& slot = unused != slots_.end() ? *unused : slots_.emplace_back();
+  ++unretired_;
+  slot.used = true;
+  slot.owned = true;
+  slot.parked = false;
+  slot.state = JobState::Pending;
+  slot.job = next_job_++;
+  slot.packet = packet;
+  slot.bindings[0] = std::move(source);
+  slot.bindings[1] = std::move(destination);
+  slot.objects = objects;
+  slot.error = {};
+  slot.counters = {};
+  slot.times = {};
+  return index;
 }
 
 JobState Session::state(std::uint32_t slot) const noexcept {
@@ -125,6 +135,8 @@ Submission Session::submission(const Slot& slot) const noexcept {
 Session::Keeps Session::retire(Slot& slot, JobState end) noexcept {
   if (slot.parked)
     --parked_;
+  --unretired_;
+  ++retirements_;
   slot.parked = false;
   slot.state = end;
   if (slot.times.submitted_ns != 0)
@@ -230,6 +242,24 @@ Status Session::wait(std::uint32_t index, nanoseconds timeout,
   return slot.error;
 }
 
+bool Session::await_retirement(nanoseconds timeout) noexcept {
+  const auto deadline = Clock::now() + std::min(std::max(timeout, nanoseconds(0)), kLongest);
+  Lock lock(mutex_);
+  const std::uint64_t before = retirements_;
+  bool last_look = false;
+  while (retirements_ == before && !exhausted_) {
+    const nanoseconds left = std::max<nanoseconds>(deadline - Clock::now(), nanoseconds(0));
+    if (last_look && left == nanoseconds(0))
+      break;
+    last_look = left == nanoseconds(0);
+    if (pumping_)
+      changed_.wait_for(lock, left);
+    else
+      pump(lock, left);
+  }
+  return retirements_ != before;
+}
+
 void Session::wake() noexcept {
   {
     // A waiter is either before its look at `cancelled`, or asleep and will be woken.
@@ -296,9 +326,10 @@ void Session::lost(const Error& why) noexcept {
 void Session::stopped() noexcept {
   std::array<Keeps, Device::kMaxJobs> released;
   const std::lock_guard lock(mutex_);
-  for (std::size_t index = 0; index < slots_.size(); ++index)
-    if (in_flight(slots_[index]))
-      released[index] = retire(slots_[index], JobState::Failed);
+  std::size_t count = 0;
+  for (Slot& slot : slots_)
+    if (in_flight(slot))
+      released[count++] = retire(slot, JobState::Failed);
   changed_.notify_all();
 }
 

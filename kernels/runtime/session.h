@@ -8,6 +8,7 @@
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -18,8 +19,9 @@
 
 namespace simaai::runtime::detail {
 
-/// Jobs live in a fixed table of slots, so that a job costs no allocation and the number in flight is bounded. A slot is
-/// free again when its job is retired and its handle is gone, whichever is later.
+/// Jobs live in a table of slots, so that a job costs no allocation. A slot is free again when its job is retired and its
+/// handle is gone, whichever is later. The number in flight is bounded; the table grows where more handles are kept: those
+/// of elements upstream must not take the places that elements downstream need.
 ///
 /// Who reads completions: whoever waits. One thread at a time is in Transport::pump() (pumping_), the others wait on
 /// changed_ and one of them takes over. Where jobs are parked and nobody waits for them, a thread of the session does,
@@ -41,10 +43,11 @@ public:
   }
   [[nodiscard]] bool lost() const noexcept;
   [[nodiscard]] std::size_t parked() const noexcept;
+  [[nodiscard]] std::size_t overdue() const noexcept;
   /// Delivers what has arrived, unless somebody else does.
   void deliver() noexcept;
 
-  /// The bindings are checked. Nothing where all slots are taken; the bindings are left alone then.
+  /// The bindings are checked. Nothing where as many jobs as may be are in flight; the bindings are left alone then.
   [[nodiscard]] std::optional<std::uint32_t>
   take_slot(const kernels::ev74::RelocatablePacket& packet, Binding& source, Binding& destination,
             const std::array<MemoryInfo, 2>& objects) noexcept;
@@ -55,6 +58,7 @@ public:
   Status submit(std::uint32_t index, AfterSubmit next) noexcept;
   Status wait(std::uint32_t index, std::chrono::nanoseconds timeout,
               const std::atomic<bool>* cancelled) noexcept;
+  bool await_retirement(std::chrono::nanoseconds timeout) noexcept;
   void wake() noexcept;
   /// The handle goes away.
   void abandon(std::uint32_t index) noexcept;
@@ -97,8 +101,11 @@ private:
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  std::array<Slot, Device::kMaxJobs> slots_{};
+  std::deque<Slot> slots_ =
+      std::deque<Slot>(Device::kMaxJobs); ///< never shrinks: slots stay in place
   std::uint64_t next_job_ = 1;
+  std::size_t unretired_ = 0;     ///< pending, submitted or parked; at most Device::kMaxJobs
+  std::uint64_t retirements_ = 0; ///< so far
   std::size_t parked_ = 0;
   bool pumping_ = false;
   bool reaping_ = false;

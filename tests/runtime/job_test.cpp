@@ -302,10 +302,63 @@ TEST_F(Jobs, AreBoundedInNumber) {
     fake.complete(sent.job);
   for (Job& job : jobs)
     EXPECT_TRUE(job.wait(kDeadline).ok());
-  // A slot is free again when the handle is gone too.
+  // Those that ended take no place, however long somebody keeps them.
+  for (std::size_t i = 0; i < Device::kMaxJobs; ++i) {
+    jobs.push_back(submit());
+    fake.complete(last());
+  }
   EXPECT_EQ(code_of(device.make_job(plan, bind(source), bind(destination))), ErrorCode::QueueFull);
-  jobs.pop_back();
+  for (Job& job : jobs) {
+    EXPECT_TRUE(job.wait(kDeadline).ok());
+    EXPECT_NE(job.times().retired_ns, 0U);
+  }
   EXPECT_EQ(make().state(), JobState::Pending);
+  EXPECT_EQ(holding.held(), 0);
+}
+
+TEST_F(Jobs, ThatNobodyWaitsForRetireWhereSomebodyWaitsForRoom) {
+  Job first = submit();
+  Job second = submit();
+  EXPECT_FALSE(device.await_retirement(milliseconds(0)));
+  fake.complete(last());
+  EXPECT_TRUE(device.await_retirement(kDeadline));
+  EXPECT_EQ(second.state(), JobState::Completed);
+  EXPECT_EQ(first.state(), JobState::Submitted);
+  EXPECT_EQ(holding.held(), 2);
+  // Beside somebody who waits for a job.
+  std::thread waiter([&] { EXPECT_TRUE(first.wait(kDeadline).ok()); });
+  const JobId job = fake.submitted().front().job;
+  std::thread device_side([&] { fake.complete(job); });
+  EXPECT_TRUE(eventually([&] {
+    (void)device.await_retirement(milliseconds(1));
+    return first.state() == JobState::Completed;
+  }));
+  waiter.join();
+  device_side.join();
+}
+
+TEST_F(Jobs, AreOverdueOnlyAfterATimeoutOrALoss) {
+  (void)submit(); // the handle goes
+  Job cancelled = submit();
+  const std::atomic<bool> leave{true};
+  EXPECT_EQ(code_of(cancelled.wait(kDeadline, &leave)), ErrorCode::Cancelled);
+  EXPECT_EQ(parked_jobs(fake.uri()), 2U);
+  EXPECT_EQ(overdue_jobs(fake.uri()), 0U);
+  {
+    Job late = submit();
+    EXPECT_EQ(code_of(late.wait(milliseconds(0))), ErrorCode::TimedOut);
+  }
+  EXPECT_EQ(parked_jobs(fake.uri()), 3U);
+  EXPECT_EQ(overdue_jobs(fake.uri()), 1U);
+  fake.complete(last());
+  EXPECT_TRUE(eventually([&] { return overdue_jobs(fake.uri()) == 0; }));
+  EXPECT_EQ(parked_jobs(fake.uri()), 2U);
+  // Nobody says any more when these end.
+  fake.lose();
+  EXPECT_TRUE(eventually([&] { return overdue_jobs(fake.uri()) == 2; }));
+  fake.stop();
+  EXPECT_TRUE(eventually([&] { return parked_jobs(fake.uri()) == 0; }));
+  EXPECT_EQ(overdue_jobs(fake.uri()), 0U);
 }
 
 TEST_F(Jobs, WithoutWorkAreCompleteAtOnce) {

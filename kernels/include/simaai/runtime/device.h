@@ -134,7 +134,7 @@ private:
 ///   dev:PATH       driver behind a character device (simaai/runtime/ev74_uapi.h)
 class Device {
 public:
-  /// Jobs of one device that may exist at a time, parked ones included.
+  /// Jobs of one device that may be pending, submitted or parked at a time. Those that have ended do not count.
   static constexpr std::size_t kMaxJobs = 64;
 
   Device() noexcept = default;
@@ -153,7 +153,8 @@ public:
   /// A pending job. Checks capability and memory before anything is handed over: each object is identified by the
   /// kernel, long enough from its offset on, aligned, writable where written, unable to shrink, and the two ports do
   /// not overlap within one object, whatever descriptors lead to it. Refusals: those of check(), WrongBackend, the codes
-  /// under "Memory", QueueFull, DeviceLost. A plan without work gives a job that is complete. Does not allocate.
+  /// under "Memory", QueueFull, DeviceLost. A plan without work gives a job that is complete. Allocates only where more than kMaxJobs jobs exist, and
+  /// more than ever before, those that have ended but are kept included.
   [[nodiscard]] SIMAAI_RUNTIME_API std::variant<Job, Error>
   make_job(const Plan& plan, Binding source, Binding destination) const noexcept;
 
@@ -167,6 +168,10 @@ public:
                                 std::chrono::nanoseconds timeout,
                                 const std::atomic<bool>* cancelled = nullptr) const noexcept;
 
+  /// For whoever met QueueFull: reads completions until a job of this device retires, whoever has it, at most `timeout`.
+  /// True where one did. Somebody has to: those who have the jobs may wait for the caller.
+  SIMAAI_RUNTIME_API bool await_retirement(std::chrono::nanoseconds timeout) const noexcept;
+
   /// Makes every wait on this device look at its `cancelled`.
   SIMAAI_RUNTIME_API void wake() const noexcept;
 
@@ -178,5 +183,9 @@ private:
 
 /// Parked jobs of a URI in this process, those of lost connections included. Looks for completions first. Thread-safe.
 [[nodiscard]] SIMAAI_RUNTIME_API std::size_t parked_jobs(std::string_view uri) noexcept;
+
+/// Those of the parked jobs that nobody can be sure of: whoever waited was told TimedOut, or the connection is lost.
+/// Thread-safe.
+[[nodiscard]] SIMAAI_RUNTIME_API std::size_t overdue_jobs(std::string_view uri) noexcept;
 
 } // namespace simaai::runtime
