@@ -38,9 +38,10 @@ constexpr BridgeDescription kDescription{
         "Step of int8 elements where the caps do not say it: value = quant-scale * (code - "
         "quant-zero-point)",
         "Code of the value 0 in int8 elements where the caps do not say it",
-        "Axes of the tensor behind the batch axis. auto takes what the shape allows, and hwc or "
-        "the order of the video format it came from where it allows both",
-        "Fail instead of copying where a uint8 tensor cannot be passed on as a picture",
+        "Axes of the tensor behind the batch axis. auto takes what the shape, the video format "
+        "it came from and the caps downstream allow, and refuses where they allow both",
+        "Fail instead of copying where a uint8 tensor cannot be passed on as a picture, or where a "
+        "tensor is spread over several memories",
     },
     [](GstBaseTransform* element) -> std::unique_ptr<VideoBridge> {
       return std::make_unique<TensorToVideo>(element);

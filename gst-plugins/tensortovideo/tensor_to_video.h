@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include <gst/base/gstbasetransform.h>
 #include <gst/gst.h>
@@ -33,6 +34,8 @@ protected:
   [[nodiscard]] std::optional<std::string> negotiate(const GstCaps* tensor, const GstCaps* video,
                                                      const BridgeSettings& now) override;
   [[nodiscard]] std::optional<std::string> refuse_sink(const GstCaps* tensor) const override;
+  [[nodiscard]] std::optional<std::string> refuse_choice(const GstCaps* tensor,
+                                                         GstCaps* wanted) const override;
   [[nodiscard]] const char* offer_name() const override { return "picture of this tensor"; }
   [[nodiscard]] GstFlowReturn make_output(GstBuffer* input, GstBuffer** output) override;
   [[nodiscard]] bool convert(GstBuffer* input, GstBuffer* output) override;
@@ -41,6 +44,11 @@ protected:
   const char* read_allocation(GstQuery* query) override;
 
 private:
+  void append_pictures(GstCaps* video, const GstCaps* tensor, const BridgeSettings& now) const;
+  void append_pictures(GstCaps* video, const GstCaps* tensor, const PictureTensor& picture,
+                       const BridgeSettings& now) const;
+  [[nodiscard]] std::pair<GstPtr<GstCaps>, std::size_t> pictures_in(const GstCaps* tensor,
+                                                                    GstCaps* wanted) const;
   [[nodiscard]] GstPtr<GstCaps> any_picture_caps() const;
   [[nodiscard]] bool promises_dma_bufs(const PictureTensor& picture, const GstCaps* tensor) const;
   [[nodiscard]] std::uint64_t video_bytes() const noexcept { return GST_VIDEO_INFO_SIZE(&info_); }
@@ -62,6 +70,7 @@ private:
   bool usual_layout_ = false; ///< shared_ is what the video caps imply
   std::uint64_t tensor_bytes_ = 0;
   bool downstream_reads_meta_ = false;
+  bool is_spread_ = false; ///< no memory of the buffer at hand holds the tensor alone
   PixelDecoder decoder_;
 };
 

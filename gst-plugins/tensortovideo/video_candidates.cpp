@@ -28,24 +28,45 @@ std::string shape_text(const kernels::Shape& shape) {
   return text + ">";
 }
 
-/// The format that the tensor came from, if it still has as many channels.
+/// The format that the tensor came from; null where it is not known.
+const PictureFormat* named_format(const TensorInfo& info) {
+  return info.video_format
+             ? find_picture_format(gst_video_format_from_string(info.video_format->c_str()))
+             : nullptr;
+}
+
+/// The same, if the tensor still has as many channels.
 const PictureFormat* hinted_format(const PictureTensor& tensor) {
-  if (!tensor.info.video_format)
-    return nullptr;
-  const auto* format =
-      find_picture_format(gst_video_format_from_string(tensor.info.video_format->c_str()));
+  const auto* format = named_format(tensor.info);
   const bool fits =
       format != nullptr && static_cast<std::int64_t>(format->channels) == tensor.extents.channels;
   return fits ? format : nullptr;
 }
 
-/// The order to try first where a shape can be read both ways.
-AxisOrder preferred_order(const TensorInfo& info) {
-  const auto* format =
-      info.video_format
-          ? find_picture_format(gst_video_format_from_string(info.video_format->c_str()))
-          : nullptr;
-  return format != nullptr ? format->natural_order() : AxisOrder::Hwc;
+bool is_same_picture(const PictureTensor& a, const PictureTensor& b) {
+  return a.extents == b.extents && (a.extents.height == 1 || a.pitches.h == b.pitches.h) &&
+         (a.extents.width == 1 || a.pitches.w == b.pitches.w) &&
+         (a.extents.channels == 1 || a.pitches.c == b.pitches.c);
+}
+
+/// Adds the picture that the tensor holds in this order, if it is one.
+void add_reading(PictureTensors& readings, const TensorInfo& info, AxisOrder order) {
+  const auto extents = picture_extents(info.spec.shape, order);
+  const auto pitches = tensor_pitches(info.spec, order);
+  if (!extents || !pitches)
+    return;
+  PictureTensor reading{info, order, *extents, *pitches};
+  if (readings.empty() || !is_same_picture(readings.front(), reading))
+    readings.push_back(std::move(reading));
+}
+
+/// Leaves the readings with the channels of `video-format`, where there are some.
+void keep_hinted(PictureTensors& readings) {
+  const auto is_hinted = [](const PictureTensor& reading) {
+    return hinted_format(reading) != nullptr;
+  };
+  if (std::any_of(readings.begin(), readings.end(), is_hinted))
+    std::erase_if(readings, [&](const auto& reading) { return !is_hinted(reading); });
 }
 
 void append_word(GValue* list, const char* word) {
@@ -197,42 +218,52 @@ std::optional<std::string> quantization_fault(const TensorInfo& info) {
 
 } // namespace
 
-std::variant<PictureTensor, std::string> parse_picture_tensor(const GstCaps* caps,
-                                                              const BridgeSettings& settings) {
+std::variant<PictureTensors, std::string> picture_readings(const GstCaps* caps,
+                                                           const BridgeSettings& settings) {
   auto parsed = parse_tensor(*caps);
   if (const auto* refused = std::get_if<CapsError>(&parsed))
     return refused->reason;
-  PictureTensor tensor;
-  tensor.info = std::get<TensorInfo>(std::move(parsed));
-  const kernels::TensorSpec& spec = tensor.info.spec;
+  const auto& info = std::get<TensorInfo>(parsed);
+  const kernels::TensorSpec& spec = info.spec;
   if (spec.dtype == DType::Int32)
     return std::string("dtype is int32; expected uint8, int8, float16, bfloat16 or float32");
   if (spec.dtype == DType::UInt8 && !settings.identity())
     return std::string("dtype is uint8, whose elements are the samples, but property mean or scale "
                        "is set");
-  if (auto fault = spec.dtype == DType::Int8 ? quantization_fault(tensor.info) : std::nullopt)
+  if (auto fault = spec.dtype == DType::Int8 ? quantization_fault(info) : std::nullopt)
     return std::move(*fault);
   const auto need = kernels::ops::port_requirement(spec);
   if (const auto* refused = std::get_if<kernels::Error>(&need))
     return refused->message();
-  for (const AxisOrder order : settings.orders(preferred_order(tensor.info))) {
-    const auto extents = picture_extents(spec.shape, order);
-    if (!extents)
-      continue;
-    const auto pitches = tensor_pitches(spec, order);
-    if (!pitches)
-      return std::string("layout is ") + layout_name(spec.layout) +
-             "; expected contiguous or strided";
-    tensor.order = order;
-    tensor.extents = *extents;
-    tensor.pitches = *pitches;
-    return tensor;
-  }
+  const auto* named = named_format(info);
+  PictureTensors readings;
+  for (const AxisOrder order :
+       settings.orders(named != nullptr ? named->natural_order() : AxisOrder::Hwc))
+    add_reading(readings, info, order);
+  keep_hinted(readings);
+  if (!readings.empty())
+    return readings;
+  if (!tensor_pitches(spec, AxisOrder::Hwc) && (spec.shape.rank() == 3 || spec.shape.rank() == 4))
+    return std::string("layout is ") + layout_name(spec.layout) +
+           "; expected contiguous or strided";
   const bool both = !settings.axis_order;
   const bool hwc = settings.axis_order == AxisOrder::Hwc;
   return "shape is " + shape_text(spec.shape) + "; expected " +
          (both || hwc ? "<1,H,W,C> or <H,W,C>" : "") + (both ? ", " : "") +
          (both || !hwc ? "<1,C,H,W> or <C,H,W>" : "") + " with C of 1, 3 or 4";
+}
+
+std::string ambiguity_text(const PictureTensors& readings) {
+  std::string text = "shape " + shape_text(readings.front().info.spec.shape) + " can be read as";
+  for (const PictureTensor& reading : readings) {
+    const PictureExtents& extents = reading.extents;
+    text += std::string(&reading == &readings.front() ? " " : ", or ") +
+            (reading.order == AxisOrder::Hwc ? "H, W, C" : "C, H, W") + " with " +
+            std::to_string(extents.width) + " x " + std::to_string(extents.height) + " pixels of " +
+            std::to_string(extents.channels) + (extents.channels == 1 ? " channel" : " channels");
+  }
+  return text +
+         ", and neither video-format nor the caps downstream decide; set property axis-order";
 }
 
 std::optional<PlaneLayout> shared_layout(const PictureTensor& tensor, const PictureFormat& format) {

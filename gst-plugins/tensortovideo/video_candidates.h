@@ -24,9 +24,17 @@ struct PictureTensor {
   TensorPitches pitches;
 };
 
-/// Reads a picture from tensor caps, or says which field does not fit and what would.
-[[nodiscard]] std::variant<PictureTensor, std::string>
-parse_picture_tensor(const GstCaps* caps, const BridgeSettings& settings);
+/// Different pictures that one tensor may hold, the preferred one first: one, or two where nothing that is known of the tensor
+/// tells the order of its axes.
+using PictureTensors = std::vector<PictureTensor>;
+
+/// Reads tensor caps in each axis order that is allowed and gives the channels of `video-format`, or says which field does not
+/// fit and what would.
+[[nodiscard]] std::variant<PictureTensors, std::string>
+picture_readings(const GstCaps* caps, const BridgeSettings& settings);
+
+/// Refusal of a shape with several readings.
+[[nodiscard]] std::string ambiguity_text(const PictureTensors& readings);
 
 /// Offsets and strides of the planes of `format`, if its samples lie in memory as those of the uint8 tensor do.
 [[nodiscard]] std::optional<PlaneLayout> shared_layout(const PictureTensor& tensor,

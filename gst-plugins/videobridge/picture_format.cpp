@@ -37,31 +37,18 @@ std::string layout_text(const char* what, std::int64_t width, std::int64_t heigh
          " pixels";
 }
 
-std::size_t plane_count(const PictureFormat& format) { return format.planar ? format.channels : 1; }
-
-/// Empty where every sample lies inside the buffer and each plane inside one memory.
+/// Empty where every sample lies inside the buffer.
 std::string check_bounds(GstBuffer* buffer, const GstVideoInfo& info, const PictureFormat& format,
                          const PlaneLayout& layout) {
   const PictureExtents extents{GST_VIDEO_INFO_HEIGHT(&info), GST_VIDEO_INFO_WIDTH(&info),
                                static_cast<std::int64_t>(format.channels)};
   const auto found = static_cast<std::int64_t>(gst_buffer_get_size(buffer));
-  for (std::size_t plane = 0; plane < plane_count(format); ++plane) {
-    const std::int64_t stride = layout.stride_bytes[plane];
-    const std::int64_t up = stride < 0 ? (extents.height - 1) * -stride : 0;
-    const std::int64_t first = layout.offset_bytes[plane] - up;
-    const std::int64_t span = plane_span_bytes(extents, format, stride < 0 ? -stride : stride);
-    if (first < 0 || first + span > found)
+  for (std::size_t plane = 0; plane < format.planes(); ++plane) {
+    const ByteSpan span = plane_span(extents, format, layout, plane);
+    if (span.offset < 0 || span.offset + span.bytes > found)
       return "the buffer is shorter than its caps say: plane " + std::to_string(plane) + " needs " +
-             std::to_string(span) + " bytes at offset " + std::to_string(first) + ", found " +
-             std::to_string(found) + " bytes in all";
-    guint index = 0;
-    guint count = 0;
-    gsize skip = 0;
-    if (gst_buffer_find_memory(buffer, static_cast<gsize>(first), static_cast<gsize>(span), &index,
-                               &count, &skip) == FALSE ||
-        count != 1)
-      return "plane " + std::to_string(plane) + " is spread over " + std::to_string(count) +
-             " memories; expected one";
+             std::to_string(span.bytes) + " bytes at offset " + std::to_string(span.offset) +
+             ", found " + std::to_string(found) + " bytes in all";
   }
   return {};
 }
@@ -110,11 +97,22 @@ std::optional<TensorPitches> tensor_pitches(const kernels::TensorSpec& spec,
   return TensorPitches{(*dense)[axis.h], (*dense)[axis.w], (*dense)[axis.c]};
 }
 
-std::int64_t plane_span_bytes(const PictureExtents& extents, const PictureFormat& format,
-                              std::int64_t stride_bytes) noexcept {
+ByteSpan plane_span(const PictureExtents& extents, const PictureFormat& format,
+                    const PlaneLayout& layout, std::size_t plane) noexcept {
   const std::int64_t last_pixel = format.planar ? 1 : static_cast<std::int64_t>(format.channels);
-  return (extents.height - 1) * stride_bytes + (extents.width - 1) * format.pixel_bytes +
-         last_pixel;
+  const std::int64_t stride = layout.stride_bytes[plane];
+  const std::int64_t rows = (extents.height - 1) * (stride < 0 ? -stride : stride);
+  return {layout.offset_bytes[plane] - (stride < 0 ? rows : 0),
+          rows + (extents.width - 1) * format.pixel_bytes + last_pixel};
+}
+
+bool lies_in_one_memory(GstBuffer* buffer, const ByteSpan& span) noexcept {
+  guint index = 0;
+  guint count = 0;
+  gsize skip = 0;
+  return gst_buffer_find_memory(buffer, static_cast<gsize>(span.offset),
+                                static_cast<gsize>(span.bytes), &index, &count, &skip) != FALSE &&
+         count == 1;
 }
 
 std::variant<PlaneLayout, std::string> plane_layout(GstBuffer* buffer, const GstVideoInfo& info,
@@ -132,12 +130,12 @@ std::variant<PlaneLayout, std::string> plane_layout(GstBuffer* buffer, const Gst
   if (meta != nullptr && meta->format != format.format)
     return std::string("GstVideoMeta says format ") + gst_video_format_to_string(meta->format) +
            "; the caps say " + format.name();
-  if (meta != nullptr && (meta->n_planes != plane_count(format) || left + width > meta->width ||
+  if (meta != nullptr && (meta->n_planes != format.planes() || left + width > meta->width ||
                           top + height > meta->height))
     return layout_text("GstVideoMeta", meta->width, meta->height) +
            " does not hold the picture of the caps, " + layout_text("a rectangle", width, height) +
            " at " + std::to_string(left) + ", " + std::to_string(top);
-  for (std::size_t plane = 0; plane < plane_count(format); ++plane) {
+  for (std::size_t plane = 0; plane < format.planes(); ++plane) {
     layout.stride_bytes[plane] =
         meta != nullptr ? std::int64_t{meta->stride[plane]} : std::int64_t{info.stride[plane]};
     layout.offset_bytes[plane] = meta != nullptr ? static_cast<std::int64_t>(meta->offset[plane])

@@ -33,6 +33,7 @@ struct PictureFormat {
   bool planar = false;
 
   [[nodiscard]] const char* name() const noexcept { return gst_video_format_to_string(format); }
+  [[nodiscard]] std::size_t planes() const noexcept { return planar ? channels : 1; }
   /// Whether a pixel ends with a byte that is no channel.
   [[nodiscard]] bool has_filler() const noexcept {
     return !planar && pixel_bytes > static_cast<std::int64_t>(channels);
@@ -86,7 +87,7 @@ struct ViewPitches {
 };
 
 /// Layout of `info`'s picture in `buffer`: GstVideoMeta or else the default, moved by GstVideoCropMeta. A sentence where
-/// metas contradict the caps or the buffer is too short.
+/// metas contradict the caps or the buffer is too short. Planes may be spread over memories.
 [[nodiscard]] std::variant<PlaneLayout, std::string>
 plane_layout(GstBuffer* buffer, const GstVideoInfo& info, const PictureFormat& format);
 
@@ -103,10 +104,18 @@ plane_layout(GstBuffer* buffer, const GstVideoInfo& info, const PictureFormat& f
                                                            const ViewPitches& pitches,
                                                            AxisOrder order);
 
-/// Bytes of one plane from its first sample to its last.
-[[nodiscard]] std::int64_t plane_span_bytes(const PictureExtents& extents,
-                                            const PictureFormat& format,
-                                            std::int64_t stride_bytes) noexcept;
+/// Bytes of a buffer.
+struct ByteSpan {
+  std::int64_t offset = 0;
+  std::int64_t bytes = 0;
+};
+
+/// One plane from the lowest address of a sample to the highest.
+[[nodiscard]] ByteSpan plane_span(const PictureExtents& extents, const PictureFormat& format,
+                                  const PlaneLayout& layout, std::size_t plane) noexcept;
+
+/// Whether bytes that the buffer has lie in one of its memories.
+[[nodiscard]] bool lies_in_one_memory(GstBuffer* buffer, const ByteSpan& span) noexcept;
 
 /// Samples of a mapped picture. `planes` are the addresses of the first samples.
 template <typename Byte>

@@ -18,6 +18,8 @@ BridgeSettings VideoBridge::settings_copy() const {
 GstStructure* VideoBridge::stats() const {
   GstStructure* stats = stats_.structure_with_conversions();
   outputs_.describe(stats);
+  gst_structure_set(stats, "allocations", G_TYPE_UINT64,
+                    guint64{outputs_.allocations() + stats_.allocations()}, nullptr);
   return stats;
 }
 
@@ -37,6 +39,7 @@ bool VideoBridge::start() {
 
 void VideoBridge::stop() {
   refused_caps_.reset();
+  room_ = {};
   outputs_.stop();
   allocator_.reset();
   makes_dma_bufs_.store(true, std::memory_order_release);
@@ -84,6 +87,10 @@ void VideoBridge::explain_refusal(const GstCaps* sink_caps) {
   const GstPtr<GstCaps> ours = transform_caps(GST_PAD_SINK, sink_caps);
   const GstPtr<GstCaps> wanted(
       gst_pad_peer_query_caps(GST_BASE_TRANSFORM_SRC_PAD(element_), nullptr));
+  if (auto refused = refuse_choice(sink_caps, wanted.get())) {
+    report_once(*std::move(refused), sink_caps, wanted.get());
+    return;
+  }
   const GTextPtr text(gst_caps_to_string(wanted.get()));
   report_once(std::string("no ") + offer_name() + " is accepted downstream, which accepts " +
                   text.get() + offer_remark(),
@@ -121,6 +128,24 @@ bool VideoBridge::decide_allocation(GstQuery* query) {
 void VideoBridge::mark_copy(const char* why) {
   copy_ = true;
   stats_.note_copy(GST_ELEMENT_CAST(element_), "input", why, output_bytes());
+}
+
+bool VideoBridge::allow_spread(std::uint64_t bytes, bool converts) {
+  const GstPtr<GstCaps> sink(gst_pad_get_current_caps(GST_BASE_TRANSFORM_SINK_PAD(element_)));
+  Report context;
+  context.sink_caps = sink.get();
+  copy_ = !converts;
+  return stats_.allow_copy(GST_ELEMENT_CAST(element_), "input",
+                           "its bytes are spread over several memories", bytes, require_zero_copy_,
+                           std::move(context));
+}
+
+std::span<std::uint8_t> VideoBridge::room(std::size_t bytes) {
+  if (room_.size() < bytes) {
+    room_.resize(bytes);
+    stats_.count_allocation();
+  }
+  return std::span(room_).first(bytes);
 }
 
 GstFlowReturn VideoBridge::allocate_output(GstBuffer* input, const char* what, GstBuffer** output) {

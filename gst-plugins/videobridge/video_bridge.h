@@ -5,7 +5,9 @@
 #include <atomic>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
+#include <vector>
 
 #include <gst/base/gstbasetransform.h>
 #include <gst/gst.h>
@@ -70,6 +72,11 @@ protected:
   negotiate(const GstCaps* sink_caps, const GstCaps* src_caps, const BridgeSettings& now) = 0;
   /// What is wrong with the sink caps, whatever comes downstream.
   [[nodiscard]] virtual std::optional<std::string> refuse_sink(const GstCaps* sink_caps) const = 0;
+  /// Why no choice can be made of what downstream wants.
+  [[nodiscard]] virtual std::optional<std::string> refuse_choice(const GstCaps* /*sink_caps*/,
+                                                                 GstCaps* /*wanted*/) const {
+    return std::nullopt;
+  }
   /// What to say where downstream takes none of our caps: "no <what> is accepted downstream".
   [[nodiscard]] virtual const char* offer_name() const = 0;
   /// More that the user should know about what is on offer.
@@ -100,6 +107,11 @@ protected:
   void mark_view() noexcept { view_ = true; }
   /// The output at hand is a copy of the samples of the input, for this reason; the first one is announced.
   void mark_copy(const char* why);
+  /// `bytes` of the input at hand are spread over several memories: counts the copy that brings them into one and announces the
+  /// first. False, with an error posted, where copies are forbidden. `converts`: the samples are written anew besides.
+  [[nodiscard]] bool allow_spread(std::uint64_t bytes, bool converts);
+  /// Room for bytes of an input in one piece, until the next call.
+  [[nodiscard]] std::span<std::uint8_t> room(std::size_t bytes);
   /// An output of the pool, with the metadata of the input.
   [[nodiscard]] GstFlowReturn allocate_output(GstBuffer* input, const char* what,
                                               GstBuffer** output);
@@ -117,6 +129,7 @@ private:
   bool view_ = false;              ///< mark_view() was called for the output at hand
   bool copy_ = false;              ///< mark_copy() was
   ElementStats stats_;
+  std::vector<std::uint8_t> room_;
   OutputPool outputs_;
   GstClockTime started_ = 0;
 };

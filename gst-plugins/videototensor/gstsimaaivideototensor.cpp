@@ -40,7 +40,9 @@ constexpr BridgeDescription kDescription{
         "keeps every sample",
         "Axes of the tensor behind the batch axis. auto prefers the order of the samples in memory "
         "and lets the caps decide",
-        "Fail instead of copying where the uint8 form cannot be a view of the video memory",
+        "Fail instead of copying where the uint8 form cannot be a view of the video memory, or "
+        "where "
+        "a plane is spread over several memories",
     },
     [](GstBaseTransform* element) -> std::unique_ptr<VideoBridge> {
       return std::make_unique<VideoToTensor>(element);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <utility>
 
 #include <gst/video/video.h>
@@ -20,22 +21,33 @@ namespace {
 /// Changes of pitch on one set of sink caps that are answered by new source caps.
 constexpr int kMaxPitchChanges = 3;
 
-/// A mapped memory a plane. Planes of one memory map it more than once, which costs nothing.
+/// The first samples of the planes, in mapped memory. Planes of one memory map it more than once, which costs nothing.
 class PlaneMaps {
 public:
-  PlaneMaps(GstBuffer* buffer, const PlaneLayout& layout, std::size_t planes) {
-    for (std::size_t plane = 0; plane < planes; ++plane) {
+  /// A plane that is spread over memories is brought together in `room`, which holds as many bytes.
+  PlaneMaps(GstBuffer* buffer, const PlaneLayout& layout, std::span<const ByteSpan> planes,
+            std::span<std::uint8_t> room) {
+    for (std::size_t plane = 0; plane < planes.size(); ++plane) {
+      const ByteSpan& span = planes[plane];
+      const auto above = layout.offset_bytes[plane] - span.offset; // rows that run upwards
+      const auto bytes = static_cast<gsize>(span.bytes);
       guint index = 0;
       guint count = 0;
       gsize skip = 0;
-      // plane_layout() has seen that each plane lies in one memory.
-      if (gst_buffer_find_memory(buffer, static_cast<gsize>(layout.offset_bytes[plane]), 1, &index,
-                                 &count, &skip) == FALSE)
+      if (gst_buffer_find_memory(buffer, static_cast<gsize>(span.offset), bytes, &index, &count,
+                                 &skip) == FALSE)
         return;
-      maps_[plane].emplace(gst_buffer_peek_memory(buffer, index), GST_MAP_READ);
-      if (!*maps_[plane])
+      if (count == 1) {
+        maps_[plane].emplace(gst_buffer_peek_memory(buffer, index), GST_MAP_READ);
+        if (!*maps_[plane])
+          return;
+        first[plane] = maps_[plane]->data() + skip + above;
+        continue;
+      }
+      if (gst_buffer_extract(buffer, static_cast<gsize>(span.offset), room.data(), bytes) != bytes)
         return;
-      first[plane] = maps_[plane]->data() + skip;
+      first[plane] = room.data() + above;
+      room = room.subspan(bytes);
     }
     ok = true;
   }
@@ -245,7 +257,10 @@ GstFlowReturn VideoToTensor::make_output(GstBuffer* input, GstBuffer** output) {
   if (const auto* refused = std::get_if<std::string>(&layout))
     return fail(ErrorKind::Data, *refused);
   layout_ = std::get<PlaneLayout>(layout);
-  if (!uint8_)
+  spread_bytes_ = spread_bytes(input);
+  if (spread_bytes_ > 0 && !allow_spread(spread_bytes_, !uint8_))
+    return GST_FLOW_ERROR;
+  if (!uint8_ || spread_bytes_ > 0)
     return allocate(input, output);
   if (is_view(layout_)) {
     *output = share(input, layout_.offset_bytes[0]);
@@ -265,9 +280,27 @@ GstFlowReturn VideoToTensor::make_output(GstBuffer* input, GstBuffer** output) {
   return allocate(input, output);
 }
 
-bool VideoToTensor::encode(GstBuffer* input, std::byte* into) const {
-  const std::size_t planes = picture_->format->planar ? picture_->format->channels : 1;
-  const PlaneMaps maps(input, layout_, planes);
+std::uint64_t VideoToTensor::spread_bytes(GstBuffer* input) const {
+  std::int64_t bytes = 0;
+  if (gst_buffer_n_memory(input) == 1)
+    return 0;
+  for (std::size_t plane = 0; plane < picture_->format->planes(); ++plane) {
+    const ByteSpan span = plane_span(picture_->extents(), *picture_->format, layout_, plane);
+    bytes += lies_in_one_memory(input, span) ? 0 : span.bytes;
+  }
+  return static_cast<std::uint64_t>(bytes);
+}
+
+bool VideoToTensor::encode(GstBuffer* input, std::byte* into) {
+  // What would be a view in one memory is copied as it is.
+  if (uint8_ && spread_bytes_ > 0 && is_view(layout_))
+    return gst_buffer_extract(input, static_cast<gsize>(layout_.offset_bytes[0]), into,
+                              tensor_bytes_) == tensor_bytes_;
+  std::array<ByteSpan, GST_VIDEO_MAX_PLANES> spans{};
+  const std::size_t planes = picture_->format->planes();
+  for (std::size_t plane = 0; plane < planes; ++plane)
+    spans[plane] = plane_span(picture_->extents(), *picture_->format, layout_, plane);
+  const PlaneMaps maps(input, layout_, std::span(spans).first(planes), room(spread_bytes_));
   if (!maps.ok)
     return false;
   const auto picture = picture_of<const std::uint8_t>(picture_->extents(), *picture_->format,

@@ -50,7 +50,8 @@ private:
   [[nodiscard]] bool is_view(const PlaneLayout& layout) const;
   [[nodiscard]] GstBuffer* share(GstBuffer* input, std::int64_t offset) const;
   [[nodiscard]] GstFlowReturn allocate(GstBuffer* input, GstBuffer** output);
-  [[nodiscard]] bool encode(GstBuffer* input, std::byte* into) const;
+  [[nodiscard]] std::uint64_t spread_bytes(GstBuffer* input) const;
+  [[nodiscard]] bool encode(GstBuffer* input, std::byte* into);
 
   // Negotiated.
   std::optional<PictureCaps> picture_;
@@ -64,9 +65,10 @@ private:
   // The view rule.
   GstPtr<GstCaps> video_caps_; ///< object lock: caps that seen_pitches_ belongs to
   std::optional<ViewPitches>
-      seen_pitches_;      ///< object lock: pitches of buffers, offered to downstream
-  int pitch_changes_ = 0; ///< on video_caps_
-  PlaneLayout layout_;    ///< of the buffer at hand
+      seen_pitches_;               ///< object lock: pitches of buffers, offered to downstream
+  int pitch_changes_ = 0;          ///< on video_caps_
+  PlaneLayout layout_;             ///< of the buffer at hand
+  std::uint64_t spread_bytes_ = 0; ///< of planes of the buffer at hand that no memory holds alone
 };
 
 } // namespace simaai::gst

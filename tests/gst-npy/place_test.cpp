@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 using namespace simaai;
 using namespace simaai::test;
 
-const Input kOne{"application/vnd.simaai.tensor,dtype=uint8,layout=contiguous,shape=<1>", {1}};
+const Input one_byte{"application/vnd.simaai.tensor,dtype=uint8,layout=contiguous,shape=<1>", {1}};
 constexpr std::size_t kFileBytes = 128 + 1;
 
 mode_t mode_of(const std::string& path) {
@@ -35,7 +35,7 @@ mode_t type_of(const std::string& path) {
 }
 
 std::string write_to(const std::string& path) {
-  return run_sink({{"location", path}}, {kOne}).error;
+  return run_sink({{"location", path}}, {one_byte}).error;
 }
 
 TEST(SinkPlace, LinksAreFollowedAndStay) {
@@ -144,7 +144,7 @@ TEST(SinkPlace, WhatIsNoFileIsRefusedBeforeTheFirstBuffer) {
   close(fd);
   // Of the series f%d.npy the file that comes first.
   ASSERT_EQ(mkfifo(folder.path("f0.npy").c_str(), 0600), 0);
-  EXPECT_NE(run_sink({{"location", folder.path("f%d.npy")}}, {kOne}).error.find("f0.npy"),
+  EXPECT_NE(run_sink({{"location", folder.path("f%d.npy")}}, {one_byte}).error.find("f0.npy"),
             std::string::npos);
 }
 
@@ -160,7 +160,7 @@ TEST(SinkPlace, DevicesAreRefused) {
 TEST(SinkPlace, ALaterFileOfASeriesIsRefusedToo) {
   const TempFolder folder;
   ASSERT_EQ(mkfifo(folder.path("f1.npy").c_str(), 0600), 0);
-  const Outcome outcome = run_sink({{"location", folder.path("f%d.npy")}}, {kOne, kOne});
+  const Outcome outcome = run_sink({{"location", folder.path("f%d.npy")}}, {one_byte, one_byte});
   EXPECT_NE(outcome.error.find("f1.npy' is a pipe (FIFO)"), std::string::npos) << outcome.error;
   EXPECT_EQ(type_of(folder.path("f1.npy")), S_IFIFO);
   EXPECT_EQ(folder.files(), (std::vector<std::string>{"f0.npy", "f1.npy"}));
