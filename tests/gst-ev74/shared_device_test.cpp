@@ -39,9 +39,10 @@ public:
   Row& operator=(const Row&) = delete;
 
   [[nodiscard]] GstHarness* get() const { return harness_; }
-  void start(const std::string& sink_caps, const std::string& downstream) {
-    gst_harness_set_sink_caps_str(harness_, downstream.c_str());
-    gst_harness_set_src_caps_str(harness_, sink_caps.c_str());
+  /// The same caps at both ends.
+  void start(const std::string& caps) {
+    gst_harness_set_sink_caps_str(harness_, caps.c_str());
+    gst_harness_set_src_caps_str(harness_, caps.c_str());
   }
   [[nodiscard]] std::string error() const {
     const GstPtr<GstMessage> message(gst_bus_pop_filtered(bus_.get(), GST_MESSAGE_ERROR));
@@ -63,19 +64,21 @@ Bytes rounded(const Sample& sample) {
                   Contiguous{});
 }
 
+/// Caps of one tensor, or of a set of equal ones.
+std::string caps_of_several(std::size_t tensors) {
+  if (tensors == 1)
+    return caps_of(kInput);
+  std::string text = "application/vnd.simaai.tensor-set,tensors=(structure)<";
+  for (std::size_t i = 0; i < tensors; ++i)
+    text += (i != 0 ? ",[" : "[") + caps_of(kInput) + "]";
+  return text + ">";
+}
+
 /// Frames of `tensors` memories through a row and back to float32.
 void expect_through(const std::string& elements, std::size_t tensors) {
   SCOPED_TRACE(elements + " with " + std::to_string(tensors) + " tensors");
-  const auto caps = [tensors](const TensorSpec& spec) {
-    if (tensors == 1)
-      return caps_of(spec);
-    std::string text = "application/vnd.simaai.tensor-set,tensors=(structure)<";
-    for (std::size_t i = 0; i < tensors; ++i)
-      text += (i != 0 ? ",[" : "[") + caps_of(spec) + "]";
-    return text + ">";
-  };
   Row row(elements);
-  row.start(caps(kInput), caps(kInput));
+  row.start(caps_of_several(tensors));
   const auto allocator = simaai::gst::new_fd_allocator();
   const auto seed = [tensors](std::size_t frame, std::size_t i) { return frame * tensors + i; };
   for (std::size_t frame = 0; frame < kFrames; ++frame) {
@@ -158,29 +161,48 @@ struct Cycled : ElementHarness {
   const GstPtr<GstBuffer> input = fd_buffer(sample.input);
 };
 
-TEST(SharedDevice, WhoeverFindsItFullReadsWhatOthersDoNot) {
-  const ServerProcess server({"--queue", "2"});
+/// Pushes sets of `tensors` until the device is full of their jobs, with the element's task in a push that does not return;
+/// then others come.
+void expect_room_beside(const std::string& device, std::size_t tensors) {
+  SCOPED_TRACE(device + " with " + std::to_string(tensors) + " tensors");
   static std::atomic<bool> is_blocked;
   static std::atomic<bool> may_go;
   is_blocked = may_go = false;
-  Cycled busy(server.uri(), "4");
+  Cycled busy(device, "16");
   gst_pad_set_chain_function(busy.get()->sinkpad, [](GstPad*, GstObject*, GstBuffer* buffer) {
     is_blocked = true;
     EXPECT_TRUE(eventually([] { return may_go.load(); }));
     gst_buffer_unref(buffer);
     return GST_FLOW_OK;
   });
-  ASSERT_TRUE(busy.send_caps(caps_of(kInput)));
-  ASSERT_EQ(busy.push_shared(), GST_FLOW_OK);
-  ASSERT_TRUE(eventually([] { return is_blocked.load(); }));
-  // Nobody reads that these two end: their element is in its push.
-  ASSERT_EQ(busy.push_shared(), GST_FLOW_OK);
-  ASSERT_EQ(busy.push_shared(), GST_FLOW_OK);
+  // Those who start look for completions too.
+  std::vector<std::unique_ptr<Cycled>> others;
   for (const char* depth : {"1", "2"}) {
-    Cycled other(server.uri(), depth, "1000");
-    other.expect_one_more();
+    others.push_back(std::make_unique<Cycled>(device, depth, "1000"));
+    ASSERT_TRUE(others.back()->send_caps(caps_of(kInput)));
   }
+  ASSERT_TRUE(busy.send_caps(caps_of_several(tensors)));
+  const auto push = [&] {
+    const GstPtr<GstBuffer> whole(gst_buffer_new());
+    for (std::size_t i = 0; i < tensors; ++i)
+      gst_buffer_append_memory(whole.get(), gst_buffer_get_memory(busy.input.get(), 0));
+    ASSERT_EQ(busy.push(GstPtr<GstBuffer>(gst_buffer_ref(whole.get()))), GST_FLOW_OK);
+  };
+  push();
+  ASSERT_TRUE(eventually([] { return is_blocked.load(); }));
+  for (int i = 0; i < 4; ++i)
+    ASSERT_NO_FATAL_FAILURE(push());
+  for (const auto& other : others)
+    other->expect_one_more();
   may_go = true;
+}
+
+TEST(SharedDevice, WhoeverFindsItFullReadsWhatOthersDoNot) {
+  const ServerProcess two({"--queue", "2"});
+  expect_room_beside(two.uri(), 1);
+  expect_room_beside(two.uri(), 16);
+  // As many jobs as a device of the process may have: all have ended, and their element still keeps them.
+  expect_room_beside("model:seed=27", 16);
 }
 
 TEST(SharedDevice, StartsAgainWithJobsInFlight) {
