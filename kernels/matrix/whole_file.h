@@ -26,8 +26,8 @@ struct WriteOutcome {
   int system_error = 0;
 };
 
-/// Replaces the content of `path`. A file that could not be written whole is removed, so that nothing
-/// takes the part for the whole; devices and pipes stay.
+/// Replaces the content of `path`, or of the file that a link of this name means. A file that could not be written whole is
+/// removed, so that nothing takes the part for the whole; links, devices and pipes stay.
 inline WriteOutcome write_whole_file(const std::string& path, const void* data, std::size_t bytes) {
   FilePtr file(std::fopen(path.c_str(), "wb"));
   if (!file)
@@ -39,8 +39,9 @@ inline WriteOutcome write_whole_file(const std::string& path, const void* data, 
     return {};
   const WriteOutcome outcome{WriteStep::Write, written ? errno : write_error};
   std::error_code ignored;
-  if (std::filesystem::is_regular_file(path, ignored))
-    std::filesystem::remove(path, ignored);
+  const auto target = std::filesystem::canonical(path, ignored);
+  if (std::filesystem::is_regular_file(target, ignored))
+    std::filesystem::remove(target, ignored);
   return outcome;
 }
 

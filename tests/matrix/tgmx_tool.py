@@ -205,6 +205,23 @@ class Tool(unittest.TestCase):
             self.assertIn(f'simaai-tgmx: {target}: cannot be written: File too large', result.stderr.decode())
             self.assertFalse(target.exists())
 
+    def test_links_are_followed_and_stay(self):
+        good = self.path('good.tgmx', tgmx([[1] * 100] * 100))
+        small = self.path('small.tgmx', tgmx(WORKED))
+        target = self.path('target.tgmx', b'what was there before')
+        target.chmod(0o600)
+        link = self.path('link.tgmx')
+        link.symlink_to(target.name)
+        self.run_tool('convert', '--to', 'tgmx', small, link)
+        self.assertTrue(link.is_symlink())
+        self.assertEqual(target.read_bytes(), small.read_bytes())
+        self.assertEqual(target.stat().st_mode & 0o777, 0o600)
+        result = subprocess.run([PROGRAM, 'convert', '--to', 'tgmx', good, link], capture_output=True,
+                                preexec_fn=limit_files)
+        self.assertEqual(result.returncode, 1)
+        self.assertTrue(link.is_symlink(), 'the link is not what was written')
+        self.assertFalse(target.exists(), 'the part is not taken for the whole')
+
     def test_wrong_usage_explains_itself(self):
         good = self.path('good.tgmx', tgmx(WORKED))
         for arguments, message in (
