@@ -89,8 +89,9 @@ std::string write_file(const std::string& path, const std::string& text) {
   if (file)
     return {};
   std::error_code unknown;
-  if (opened && std::filesystem::is_regular_file(std::filesystem::symlink_status(path, unknown)))
-    std::filesystem::remove(path, unknown); // half a report is none
+  const auto target = std::filesystem::canonical(path, unknown); // a link stays
+  if (opened && std::filesystem::is_regular_file(target, unknown))
+    std::filesystem::remove(target, unknown); // half a report is none
   return "cannot write " + path;
 }
 

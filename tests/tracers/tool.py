@@ -8,6 +8,7 @@ import json
 import os
 import pathlib
 import pty
+import resource
 import signal
 import subprocess
 import sys
@@ -313,6 +314,28 @@ class Tool(unittest.TestCase):
             self.assertIn("holds", err)
         out, _ = self.run_tool("--quiet", "--csv", "/dev/stdout", "--check", "filter.drops<1", *program)
         self.assertIn("element,filter,residence,", out)
+
+    def test_an_output_that_is_a_link(self):
+        target = self.folder / "target.html"
+        link = self.folder / "link.html"
+        link.symlink_to(target.name)
+        target.write_text("before")
+        target.chmod(0o600)
+        self.run_tool("--html", link, PIPELINE)
+        self.assertTrue(link.is_symlink())
+        self.assertTrue(target.read_text().startswith("<!DOCTYPE html>"))
+        self.assertEqual(target.stat().st_mode & 0o777, 0o600)
+
+        def limit_files():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+
+        done = subprocess.run([PROGRAM, "--html", link, PIPELINE], capture_output=True, text=True, timeout=100, check=False,
+                              preexec_fn=limit_files, env=os.environ | {"GST_REGISTRY_UPDATE": "no"})
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn(f"cannot write {link}", done.stderr)
+        self.assertTrue(link.is_symlink())
+        self.assertFalse(target.exists(), "half a report is none")
 
     def test_a_table_that_is_lost(self):
         for arguments in ((PIPELINE,), ("--live", PIPELINE), ("--quiet", "--compare", PIPELINE, PIPELINE), ("--help",)):
