@@ -31,6 +31,7 @@ class Mutant:
     program: str  # operation whose contract program must fail
     tests: str  # GoogleTest filter
     level: str = "scalar"
+    stores: str = ""  # forced kind
 
 
 LINEAR_SCALAR = ("simd/linear_rows_scalar.cpp",)
@@ -144,6 +145,14 @@ AVX512VBMI = (
     Mutant("writes a gap", "simd/spread_avx512vbmi.h",
            "    return Isa::first_bits(2 * channels) & kEverySecond;\n",
            "    return Isa::first_bits(2 * channels - 1);\n", VBMI, "detesscast", EDGES, "avx512vbmi"),
+    Mutant("last quarter of a line past the cache", "simd/isa_avx512.h",
+           "    stream_128(to + 48, _mm512_extracti32x4_epi32(value, 3));\n",
+           "    stream_128(to + 48, _mm512_extracti32x4_epi32(value, 2));\n",
+           VBMI, "casttess", EDGES, "avx512vbmi", "streaming"),
+    Mutant("last pixels past the cache, INT8", "simd/isa_avx512.h", "      if (bytes > 32)\n", "      if (bytes > 48)\n",
+           VBMI, "tess", EDGES, "avx512vbmi", "streaming"),
+    Mutant("last pixel past the cache", "simd/write_pixels_avx512vbmi.h", "          Isa::put_first<true>(dst, 32, pixel);\n",
+           "          Isa::put_first<true>(dst, 16, pixel);\n", VBMI, "casttess", EDGES, "avx512vbmi", "streaming"),
     Mutant("tiles left behind fours", "simd/bytes_avx512vbmi.h", "    rest.boxes = panel.boxes % kFour;\n",
            "    rest.boxes = (panel.boxes - 1) % kFour;\n", VBMI, "tess", MANY_TILES, "avx512vbmi"),
     Mutant("rows of four tiles", "simd/bytes_avx512vbmi.h", "Isa::load_512(src + 3 * box));\n",
@@ -221,7 +230,8 @@ def failed_tests(build, library, mutant):
     """Names of the tests that fail with the library in `library`, or how the program ended."""
     program = build.folder / "tests" / "a65" / f"a65_{mutant.program}_contract"
     done = subprocess.run([str(program), f"--gtest_filter={mutant.tests}", "--gtest_brief=1", "--gtest_fail_fast"],
-                          env={**os.environ, "LD_LIBRARY_PATH": str(library), "SIMAAI_A65_ISA": mutant.level},
+                          env={**os.environ, "LD_LIBRARY_PATH": str(library), "SIMAAI_A65_ISA": mutant.level,
+                               **({"SIMAAI_A65_STORES": mutant.stores} if mutant.stores else {})},
                           capture_output=True, text=True, check=False)
     if done.returncode == 77:
         raise RuntimeError(f"level {mutant.level} is not available: {done.stdout[-300:]}")

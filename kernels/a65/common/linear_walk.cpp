@@ -132,7 +132,7 @@ LinearState prepare_linear(const ops::PortPlan& plan, const RowTable& rows) noex
   else
     state.stores = choose_stores(plan);
   state.stream = kernels.stream;
-  state.src_bytes = plan.input_requirement().bytes;
+  state.dst_bytes = plan.output_requirement().bytes;
   std::copy_n(list.axes.begin(), list.count, state.outer.begin());
   state.outer_count = list.count;
   return state;
@@ -143,7 +143,7 @@ void run_linear(const LinearState& state, const void* src, void* dst) noexcept {
   row.src = static_cast<const std::byte*>(src);
   row.dst = static_cast<std::byte*>(dst);
   const LinearRowFn kernel =
-      streams(state.stores, row.src, state.src_bytes) ? state.stream : state.kernel;
+      streams(state.stores, row.dst, state.dst_bytes) ? state.stream : state.kernel;
   if (state.outer_count == 0) {
     kernel(row);
     return;

@@ -29,7 +29,7 @@ struct LinearState {
   LinearRowFn kernel = nullptr;
   LinearRowFn stream = nullptr; ///< instead of `kernel` where a call's stores bypass the cache
   Stores stores = Stores::Cached;
-  std::size_t src_bytes = 0; ///< of the input port
+  std::size_t dst_bytes = 0; ///< of the output port
 };
 
 /// Chooses axes and kernel for an admitted, linear to linear plan.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Samples of the input, timed.
+// Samples of the output, timed.
 #include "a65/common/store_choice.h"
 
 #include <cstdlib>
@@ -16,20 +16,20 @@ namespace {
 /// assumed that no cache holds them.
 constexpr std::uint64_t kStreamBytes = std::uint64_t{1} << 20;
 
-/// What SIMAAI_A65_STORES says; AskInput without it.
+/// What SIMAAI_A65_STORES says; AskOutput without it.
 Stores forced_stores() noexcept {
   const char* value = std::getenv("SIMAAI_A65_STORES");
   const std::string_view name = value == nullptr ? "" : value;
   if (name == "cached")
     return Stores::Cached;
-  return name == "streaming" ? Stores::Streaming : Stores::AskInput;
+  return name == "streaming" ? Stores::Streaming : Stores::AskOutput;
 }
 
 #if defined(__x86_64__)
 /// Bytes read and written below which a call is over before its samples pay.
 constexpr std::uint64_t kLeastBytes = std::uint64_t{64} << 10;
-/// Input bytes below which a sample's neighbourhood would not lie in the input.
-constexpr std::uint64_t kLeastInputBytes = std::uint64_t{8} << 10;
+/// Output bytes below which a sample's neighbourhood would not lie in the output.
+constexpr std::uint64_t kLeastOutputBytes = std::uint64_t{8} << 10;
 
 std::uint64_t elements_of(const TensorSpec& spec) noexcept {
   std::uint64_t elements = 1;
@@ -38,11 +38,11 @@ std::uint64_t elements_of(const TensorSpec& spec) noexcept {
   return elements;
 }
 
-/// Whether every byte of the input port belongs to the input.
+/// Whether every byte of the output port belongs to the output.
 bool is_gapless(const ops::PortPlan& plan) noexcept {
-  const TensorSpec& input = plan.input();
-  return !std::holds_alternative<Strided>(input.layout) ||
-         elements_of(input) * scalar_bytes(input.dtype) == plan.input_requirement().bytes;
+  const TensorSpec& output = plan.output();
+  return !std::holds_alternative<Strided>(output.layout) ||
+         elements_of(output) * scalar_bytes(output.dtype) == plan.output_requirement().bytes;
 }
 
 /// Cycles of the time stamp counter that a line takes from no cache: on machines with 2 to 4 GHz
@@ -62,7 +62,7 @@ std::uint64_t cycles_of_read(const std::byte* at) noexcept {
   return __rdtsc() - begin;
 }
 
-/// Another line of the same page, at the same side of the middle of the input.
+/// Another line of the same page, at the same side of the middle of the output.
 const std::byte* page_neighbour(const std::byte* at) noexcept {
   constexpr std::uintptr_t kPageBytes = 4096;
   constexpr std::ptrdiff_t kDistance = 1024;
@@ -75,32 +75,32 @@ const std::byte* page_neighbour(const std::byte* at) noexcept {
 
 Stores choose_stores(const ops::PortPlan& plan) noexcept {
   static const Stores forced = forced_stores();
-  if (forced != Stores::AskInput)
+  if (forced != Stores::AskOutput)
     return forced;
   const std::uint64_t bytes = plan.input_requirement().bytes + plan.output_requirement().bytes;
 #if defined(__x86_64__)
-  if (bytes >= kLeastBytes && plan.input_requirement().bytes >= kLeastInputBytes &&
+  if (bytes >= kLeastBytes && plan.output_requirement().bytes >= kLeastOutputBytes &&
       is_gapless(plan))
-    return Stores::AskInput;
+    return Stores::AskOutput;
 #endif
   return bytes >= kStreamBytes ? Stores::Streaming : Stores::Cached;
 }
 
-bool comes_from_memory(const std::byte* src, std::size_t bytes) noexcept {
+bool lies_in_memory(const std::byte* dst, std::size_t bytes) noexcept {
 #if defined(__x86_64__)
   constexpr std::size_t kSamples = 3;
   // The pages first, all at once: translation of an address takes longer than memory and says
   // nothing about the data.
   for (std::size_t sample = 1; sample <= kSamples; ++sample)
-    read_byte(page_neighbour(src + sample * (bytes / (kSamples + 1))));
-  // One sample in cache is enough: of a cached input some lines may be gone, of another none is left.
+    read_byte(page_neighbour(dst + sample * (bytes / (kSamples + 1))));
+  // One sample in cache is enough: of a cached output some lines may be gone, of another none is left.
   for (std::size_t sample = 1; sample <= kSamples; ++sample)
-    if (cycles_of_read(src + sample * (bytes / (kSamples + 1))) < kMemoryCycles)
+    if (cycles_of_read(dst + sample * (bytes / (kSamples + 1))) < kMemoryCycles)
       return false;
   return true;
 #else
-  // Preparation decides here: it never says AskInput.
-  static_cast<void>(src);
+  // Preparation decides here: it never says AskOutput.
+  static_cast<void>(dst);
   static_cast<void>(bytes);
   return false;
 #endif

@@ -236,7 +236,7 @@ void choose_common(const ops::PortPlan& plan, const RowTable& rows, TileState* s
   state->takes_boxes = rows.takes_boxes;
   state->has_tails = has_tails(state->geometry);
   state->stores = choose_stores(plan);
-  state->src_bytes = plan.input_requirement().bytes;
+  state->dst_bytes = plan.output_requirement().bytes;
 }
 
 /// Whether one kernel call reads everything.

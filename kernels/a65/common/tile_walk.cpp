@@ -62,11 +62,11 @@ template <Direction kDirection>
   return row;
 }
 
-[[nodiscard]] TilePanel panel_template(const TileState& state, const std::byte* src) noexcept {
+[[nodiscard]] TilePanel panel_template(const TileState& state, const std::byte* dst) noexcept {
   TilePanel panel{};
   panel.row = row_template(state);
   panel.planes = state.geometry.planes;
-  panel.stream = streams(state.stores, src, state.src_bytes);
+  panel.stream = streams(state.stores, dst, state.dst_bytes);
   return panel;
 }
 
@@ -269,7 +269,7 @@ template <Direction kDirection>
 void walk_lines(const TileState& state, const std::byte* src, std::byte* dst) noexcept {
   const TileGeometry& geometry = state.geometry;
   const auto base = Place<kDirection>::of(src, dst);
-  TilePanel panel = panel_template(state, src);
+  TilePanel panel = panel_template(state, dst);
   for_each_slice(state, [&](std::int64_t linear, std::int64_t slice_offset) {
     const auto slice = moved(base, linear, slice_offset);
     for (std::int64_t d = 0; d < geometry.extent[kAxisD]; ++d)
@@ -346,7 +346,7 @@ void walk_boxes(const TileState& state, const std::byte* src, std::byte* dst) no
   const TileGeometry& geometry = state.geometry;
   const ChannelGroup& group = state.groups[0];
   const auto base = Place<kDirection>::of(src, dst);
-  TilePanel panel = panel_template(state, src);
+  TilePanel panel = panel_template(state, dst);
   panel.row.channels = group.channels;
   panel.row.stored_channels = group.stored_channels;
   panel.runs = group.runs;
@@ -374,7 +374,7 @@ void walk_boxes(const TileState& state, const std::byte* src, std::byte* dst) no
 void write_channels(const TileState& state, const std::byte* src, std::byte* dst) noexcept {
   const TileGeometry& geometry = state.geometry;
   const TilePanelFn kernel = state.groups[0].kernel;
-  TilePanel panel = panel_template(state, src);
+  TilePanel panel = panel_template(state, dst);
   TileRow& row = panel.row;
   row.src = src;
   row.dst = dst;
@@ -399,7 +399,7 @@ void write_channels(const TileState& state, const std::byte* src, std::byte* dst
 void read_whole(const TileState& state, const std::byte* src, std::byte* dst) noexcept {
   const TileGeometry& geometry = state.geometry;
   const ChannelGroup& group = state.groups[0];
-  TilePanel panel = panel_template(state, src);
+  TilePanel panel = panel_template(state, dst);
   panel.row.src = src;
   panel.row.dst = dst;
   panel.row.pixels = geometry.extent[kAxisW];

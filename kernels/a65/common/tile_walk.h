@@ -42,7 +42,7 @@ struct TileState {
   bool has_tails = false;   ///< some tile's span was rounded up
   bool takes_boxes = false; ///< kernels take several boxes a call
   Stores stores = Stores::Cached;
-  std::size_t src_bytes = 0; ///< of the input port
+  std::size_t dst_bytes = 0; ///< of the output port
   std::uint8_t fill = 0;
 
   /// All channels of a line segment are one panel.

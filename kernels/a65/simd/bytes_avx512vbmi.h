@@ -61,16 +61,17 @@ struct Avx512VbmiBytes : Avx512VbmiCopies {
         for (; left >= 4; left -= 4) {
           if constexpr (kStream)
             __builtin_prefetch(src + Isa::kAhead);
+          else
+            __builtin_prefetch(dst + Isa::kFarAhead, 1);
           write_4(dst, src);
           src += 4 * channels * kStep;
           dst += 64;
         }
         if (left != 0)
-          _mm512_mask_storeu_epi8(
-              dst, first_bits(left * 16),
-              _mm512_mask_permutexvar_epi8(
-                  fill, keep, index,
-                  _mm512_maskz_loadu_epi8(bytes_of<kStep>(left * channels), src)));
+          Isa::put_first<kStream>(dst, left * 16,
+                                  _mm512_mask_permutexvar_epi8(
+                                      fill, keep, index,
+                                      _mm512_maskz_loadu_epi8(bytes_of<kStep>(left * channels), src)));
         segment_src += panel.segment_linear_bytes;
         segment_dst += panel.segment_tile_bytes;
       }
@@ -150,6 +151,8 @@ struct Avx512VbmiBytes : Avx512VbmiCopies {
         }
         if (sixteen)
           for (; left >= 16; left -= 16) {
+            for (std::int64_t line = 0; line < 256; line += 64)
+              __builtin_prefetch(src + Isa::kFarAhead + line);
             put_values<kStep>(dst, 16 * channels, room, pack_sixteen(src, slot));
             src += 256;
             dst += 4 * four_bytes;
@@ -260,7 +263,7 @@ struct Avx512VbmiBytes : Avx512VbmiCopies {
 
   static void write_spread(const TilePanel& given) noexcept {
     const TilePanel panel = with_packed_rows(given, 2 * given.row.channels);
-    if (panel.stream && places_of(panel) % Isa::kStreamAlignment == 0)
+    if (panel.stream && places_of(panel) % Isa::kPartAlignment == 0)
       write_padded<true, 2>(panel);
     else
       write_padded<false, 2>(panel);
@@ -279,7 +282,7 @@ struct Avx512VbmiBytes : Avx512VbmiCopies {
   static void write(const TilePanel& panel) noexcept {
     const TileRow& row = panel.row;
     if (is_padded(panel)) {
-      if (panel.stream && places_of(panel) % Isa::kStreamAlignment == 0)
+      if (panel.stream && places_of(panel) % Isa::kPartAlignment == 0)
         write_padded<true>(panel);
       else if (has_four_boxes(panel)) {
         write_four_boxes(panel);

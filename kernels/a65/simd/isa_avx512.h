@@ -23,6 +23,7 @@ namespace simaai::kernels::a65::detail {
 
 template <bool kVbmi> struct Avx512 {
   static constexpr std::uintptr_t kStreamAlignment = 64;
+  static constexpr std::uintptr_t kPartAlignment = 16; ///< where stores follow each other
   static constexpr std::int64_t kLinesAtOnce = 2;
 
   /// The same 32 bits in every lane, in a register that loops keep: compilers would rather make it
@@ -113,9 +114,38 @@ template <bool kVbmi> struct Avx512 {
 
   template <bool kStream> static void put_512(std::byte* to, __m512i value) noexcept {
     if constexpr (kStream)
-      _mm512_stream_si512(static_cast<__m512i*>(static_cast<void*>(to)), value);
+      stream_512(to, value);
     else
       _mm512_storeu_si512(to, value);
+  }
+
+  static void stream_128(std::byte* to, __m128i value) noexcept {
+    _mm_stream_si128(static_cast<__m128i*>(static_cast<void*>(to)), value);
+  }
+
+  /// Lines that begin elsewhere come in quarters: the write that follows fills up the last one.
+  static void stream_512(std::byte* to, __m512i value) noexcept {
+    if (reinterpret_cast<std::uintptr_t>(to) % 64 == 0)
+      return _mm512_stream_si512(static_cast<__m512i*>(static_cast<void*>(to)), value);
+    stream_128(to, _mm512_castsi512_si128(value));
+    stream_128(to + 16, _mm512_extracti32x4_epi32(value, 1));
+    stream_128(to + 32, _mm512_extracti32x4_epi32(value, 2));
+    stream_128(to + 48, _mm512_extracti32x4_epi32(value, 3));
+  }
+
+  /// The first 16, 32 or 48 bytes of what put_512 wrote in front: one kind of stores for a line, which
+  /// leaves for memory twice otherwise.
+  template <bool kStream>
+  static void put_first(std::byte* to, std::int64_t bytes, __m512i value) noexcept {
+    if constexpr (kStream) {
+      stream_128(to, _mm512_castsi512_si128(value));
+      if (bytes > 16)
+        stream_128(to + 16, _mm512_extracti32x4_epi32(value, 1));
+      if (bytes > 32)
+        stream_128(to + 32, _mm512_extracti32x4_epi32(value, 2));
+    } else {
+      _mm512_mask_storeu_epi8(to, first_bits(bytes), value);
+    }
   }
 
   template <bool kStream> static void put_256(std::byte* to, __m256i value) noexcept {
@@ -151,6 +181,9 @@ template <bool kVbmi> struct Avx512 {
 
   /// Distance at which memory is asked for.
   static constexpr std::int64_t kAhead = 1024;
+  /// The same where it is written through the caches one line after the other. The machine itself asks
+  /// for too little, above all where vectors lie across lines.
+  static constexpr std::int64_t kFarAhead = 2048;
 
   /// The same in linear memory: in the next tile, if this one's rows are still in the cache then.
   static std::int64_t linear_ahead(const TilePanel& panel) noexcept {

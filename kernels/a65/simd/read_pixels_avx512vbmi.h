@@ -99,6 +99,8 @@ struct Avx512VbmiReaders : Avx512VbmiWideReaders {
       std::int64_t left = pixels;
       if constexpr (kPairs != 0) {
         for (; left >= kPixels; left -= kPixels) {
+          for (std::int64_t line = 0; line < kPixels * 32; line += 64)
+            __builtin_prefetch(src + Isa::kFarAhead + line);
           put_some<To>(dst, kPixels * kChannels, room,
                        join_pairs<To, kChannels, kPairs>(src, index));
           src += kPixels * 32;

@@ -224,6 +224,8 @@ struct Avx512VbmiWriters : Avx512VbmiWideWriters {
       __m512i index = places.index;
 #pragma GCC unroll 16
       for (std::int64_t pair = 0; pair < kPairs; ++pair) {
+        if constexpr (!kStream)
+          __builtin_prefetch(dst + 64 * pair + Isa::kFarAhead, 1);
         Isa::put_512<kStream>(dst + 64 * pair,
                               _mm512_maskz_permutexvar_epi8(places.keep, index, values));
         index = _mm512_add_epi8(index, places.step);
@@ -235,13 +237,17 @@ struct Avx512VbmiWriters : Avx512VbmiWideWriters {
       const __m512i values = load(type, src, first_bits(left * channels));
       __m512i index = places.index;
       for (; left >= 2; left -= 2) {
-        Isa::put_512<false>(dst, _mm512_maskz_permutexvar_epi8(places.keep, index, values));
+        Isa::put_512<kStream>(dst, _mm512_maskz_permutexvar_epi8(places.keep, index, values));
         index = _mm512_add_epi8(index, places.step);
         dst += 64;
       }
-      if (left != 0)
-        Isa::store_256(
-            dst, _mm512_castsi512_si256(_mm512_maskz_permutexvar_epi8(places.keep, index, values)));
+      if (left != 0) {
+        const __m512i pixel = _mm512_maskz_permutexvar_epi8(places.keep, index, values);
+        if constexpr (kStream)
+          Isa::put_first<true>(dst, 32, pixel);
+        else
+          Isa::store_256(dst, _mm512_castsi512_si256(pixel));
+      }
     }
     return PanelRows<Isa>::was_right(type);
   }
@@ -259,6 +265,8 @@ struct Avx512VbmiWriters : Avx512VbmiWideWriters {
       __m512i index = places.index;
 #pragma GCC unroll 16
       for (std::int64_t pair = 0; pair < kPairs; ++pair) {
+        if constexpr (!kStream)
+          __builtin_prefetch(dst + 64 * pair + Isa::kFarAhead, 1);
         Isa::put_512<kStream>(dst + 64 * pair,
                               _mm512_maskz_permutexvar_epi8(places.keep, index, values));
         index = _mm512_add_epi8(index, places.step);
@@ -353,7 +361,7 @@ struct Avx512VbmiWriters : Avx512VbmiWideWriters {
   /// a vector have.
   template <class From> static void write_spread(const TilePanel& given) noexcept {
     const TilePanel panel = with_packed_rows(given, given.row.channels * From::kBytes);
-    if (panel.stream && places_of(panel) % Isa::kStreamAlignment == 0)
+    if (panel.stream && places_of(panel) % Isa::kPartAlignment == 0)
       write_padded<From, true>(panel);
     else
       write_padded<From, false>(panel);
@@ -365,7 +373,7 @@ struct Avx512VbmiWriters : Avx512VbmiWideWriters {
     const TileRow& row = panel.row;
     const bool packed = panel.runs == 1 && row.pixel_stride_bytes == row.channels * From::kBytes;
     const bool padded = packed && row.stored_channels == 16 && 2 * row.channels <= kValues<From>;
-    if (padded && panel.stream && places_of(panel) % Isa::kStreamAlignment == 0)
+    if (padded && panel.stream && places_of(panel) % Isa::kPartAlignment == 0)
       write_padded<From, true>(panel);
     else if (padded)
       write_padded<From, false>(panel);
