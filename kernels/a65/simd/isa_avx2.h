@@ -96,7 +96,7 @@ struct Avx2 {
   }
   template <bool kStream>
   static void write_1(I8 /*type*/, const std::byte* src, std::byte* dst) noexcept {
-    store_128(dst, load_128(src));
+    read_1<kStream>(I8{}, src, dst);
   }
   static void write_some(I8 /*type*/, const std::byte* /*src*/, std::int64_t /*channels*/,
                          std::byte* /*dst*/) noexcept {}

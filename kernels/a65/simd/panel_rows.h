@@ -102,11 +102,11 @@ template <class Isa> struct PanelRows {
     return was_right(type);
   }
 
-  template <class From, std::int64_t kPixels>
+  template <bool kStream, std::int64_t kPixels, class From>
   [[gnu::noinline]] static void write_other_pixels(const TilePanel& panel, const std::byte* src,
                                                    std::byte* dst) noexcept {
     From type{};
-    static_cast<void>(try_pixels<false, kPixels>(type, panel, src, dst));
+    static_cast<void>(try_pixels<kStream, kPixels>(type, panel, src, dst));
   }
 
   template <bool kStream, std::int64_t kPixels, class From>
@@ -115,17 +115,17 @@ template <class Isa> struct PanelRows {
     const bool done = try_pixels<kStream, kPixels>(type, panel, src, dst);
     if constexpr (requires { typename From::Other; })
       if (!done)
-        write_other_pixels<typename From::Other, kPixels>(panel, src, dst);
+        write_other_pixels<kStream, kPixels, typename From::Other>(panel, src, dst);
   }
 
   /// All runs of one pixel; false if they have to be written again.
-  template <class From>
+  template <bool kStream, class From>
   [[nodiscard]] static bool try_pixel(From& type, const TilePanel& panel, const std::byte* src,
                                       std::byte* dst) noexcept {
     const std::int64_t whole = whole_runs(panel);
     std::int64_t run = 0;
     for (; run < whole; ++run) {
-      Isa::template write_1<false>(type, src, dst);
+      Isa::template write_1<kStream>(type, src, dst);
       src += 16 * From::kBytes;
       dst += panel.run_tile_bytes;
     }
@@ -138,20 +138,20 @@ template <class Isa> struct PanelRows {
     return was_right(type);
   }
 
-  template <class From>
+  template <bool kStream, class From>
   [[gnu::noinline]] static void write_other_pixel(const TilePanel& panel, const std::byte* src,
                                                   std::byte* dst) noexcept {
     From type{};
-    static_cast<void>(try_pixel(type, panel, src, dst));
+    static_cast<void>(try_pixel<kStream>(type, panel, src, dst));
   }
 
-  template <class From>
+  template <bool kStream, class From>
   static void write_pixel(From& type, const TilePanel& panel, const std::byte* src,
                           std::byte* dst) noexcept {
-    const bool done = try_pixel(type, panel, src, dst);
+    const bool done = try_pixel<kStream>(type, panel, src, dst);
     if constexpr (requires { typename From::Other; })
       if (!done)
-        write_other_pixel<typename From::Other>(panel, src, dst);
+        write_other_pixel<kStream, typename From::Other>(panel, src, dst);
   }
 
   template <bool kStream, class From>
@@ -173,7 +173,7 @@ template <class Isa> struct PanelRows {
       dst += 4 * From::kStoredBytes;
     }
     for (; p < row.pixels; ++p) {
-      write_pixel(type, panel, src, dst);
+      write_pixel<kStream>(type, panel, src, dst);
       src += row.pixel_stride_bytes;
       dst += From::kStoredBytes;
     }
@@ -240,13 +240,13 @@ template <class Isa> struct PanelRows {
   }
 
   /// All runs of one pixel.
-  template <class To>
+  template <class To, bool kStream>
   static void read_pixel(const TilePanel& panel, std::int64_t whole, const std::byte* src,
                          std::byte* dst) noexcept {
     const std::int64_t run_bytes = panel.run_tile_bytes;
     std::int64_t run = 0;
     for (; run < whole; ++run) {
-      Isa::template read_1<false>(To{}, src, dst);
+      Isa::template read_1<kStream>(To{}, src, dst);
       src += run_bytes;
       dst += 16 * To::kBytes;
     }
@@ -278,7 +278,7 @@ template <class Isa> struct PanelRows {
       dst += kPixels * row.pixel_stride_bytes;
     }
     for (; p < row.pixels; ++p) {
-      read_pixel<To>(panel, whole, src, dst);
+      read_pixel<To, kStream>(panel, whole, src, dst);
       src += To::kStoredBytes;
       dst += row.pixel_stride_bytes;
     }
@@ -299,10 +299,12 @@ template <class Isa> struct PanelRows {
 
   /// Panels of 16 stored channels a run.
   template <class To> static void read_of_16(const TilePanel& panel) noexcept {
+    const std::int64_t pixel_bytes = ((panel.runs - 1) * 16 + panel.last_channels) * To::kBytes;
     const auto places = reinterpret_cast<std::uintptr_t>(panel.row.dst) |
                         static_cast<std::uintptr_t>(panel.box_linear_bytes) |
                         static_cast<std::uintptr_t>(panel.segment_linear_bytes) |
-                        static_cast<std::uintptr_t>(panel.row.pixel_stride_bytes);
+                        static_cast<std::uintptr_t>(panel.row.pixel_stride_bytes) |
+                        static_cast<std::uintptr_t>(pixel_bytes);
     if (panel.stream && places % Isa::kStreamAlignment == 0)
       read_segments<To, true>(panel);
     else

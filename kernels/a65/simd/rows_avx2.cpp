@@ -98,7 +98,9 @@ void write_pad16_c3_row(const TileRow& row) noexcept {
 template <class From, TileRowFn kScalar> void write_pad16_c3(const TilePanel& panel) noexcept {
   const auto places = reinterpret_cast<std::uintptr_t>(panel.row.dst) |
                       static_cast<std::uintptr_t>(panel.segment_tile_bytes);
-  if (panel.stream && places % 32 == 0)
+  if (panel.stream && places % 32 == 0 && panel.row.pixels % 4 != 0)
+    write_padded<PaddedPixels<From>>(panel, From::kBytes); // no other stores among those of a line
+  else if (panel.stream && places % 32 == 0)
     write_by_rows<write_pad16_c3_row<From, true, kScalar>>(panel);
   else
     write_by_rows<write_pad16_c3_row<From, false, kScalar>>(panel);

@@ -181,8 +181,10 @@ template <class To, std::int64_t kChannels>
   if (panel.runs != 1 || row.pixel_stride_bytes != kChannels * To::kBytes ||
       row.pixels < 16 / kChannels)
     return false;
+  // The last of other steps overlaps: two kinds of stores would share its lines.
+  const bool stream = streams(panel, 0) && row.pixels % (16 / kChannels) == 0;
   if (row.stored_channels == 16) {
-    if (streams(panel, 0))
+    if (stream)
       read_narrow<To, kChannels, true, true>(panel);
     else
       read_narrow<To, kChannels, true, false>(panel);
@@ -190,7 +192,7 @@ template <class To, std::int64_t kChannels>
   }
   if constexpr (kChannels != 1)
     if (row.stored_channels == kChannels) {
-      if (streams(panel, 0))
+      if (stream)
         read_narrow<To, kChannels, false, true>(panel);
       else
         read_narrow<To, kChannels, false, false>(panel);

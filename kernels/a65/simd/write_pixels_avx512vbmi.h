@@ -277,21 +277,21 @@ struct Avx512VbmiWriters : Avx512VbmiWideWriters {
     return PanelRows<Isa>::was_right(type);
   }
 
-  template <class From, std::int64_t kPairs>
+  template <class From, std::int64_t kPairs, bool kStream>
   [[gnu::noinline]] static void write_other_padded_rows(const TilePanel& panel, std::int64_t rows,
                                                         const std::byte* src,
                                                         std::byte* dst) noexcept {
     From type{};
     const PaddedPlaces places = padded_places<From>(panel.row.channels);
-    static_cast<void>(try_padded_rows<kPairs, false>(type, panel, rows, src, dst, places));
+    static_cast<void>(try_padded_rows<kPairs, kStream>(type, panel, rows, src, dst, places));
   }
 
-  template <class From, std::int64_t kPairs>
+  template <class From, std::int64_t kPairs, bool kStream>
   [[gnu::noinline]] static void write_other_padded(const TileRow& row, const std::byte* src,
                                                    std::byte* dst) noexcept {
     From type{};
     const PaddedPlaces places = padded_places<From>(row.channels);
-    static_cast<void>(try_padded<kPairs, false>(type, row, src, dst, places));
+    static_cast<void>(try_padded<kPairs, kStream>(type, row, src, dst, places));
   }
 
   template <class From, std::int64_t kPairs, bool kStream>
@@ -308,7 +308,7 @@ struct Avx512VbmiWriters : Avx512VbmiWideWriters {
         const bool done = try_padded_rows<kPairs, kStream>(type, panel, rows, src, dst, places);
         if constexpr (kAssumes)
           if (!done)
-            write_other_padded_rows<typename From::Other, kPairs>(panel, rows, src, dst);
+            write_other_padded_rows<typename From::Other, kPairs, kStream>(panel, rows, src, dst);
         src += rows * panel.segment_linear_bytes;
         dst += rows * panel.segment_tile_bytes;
       }
@@ -318,7 +318,7 @@ struct Avx512VbmiWriters : Avx512VbmiWideWriters {
       const bool done = try_padded<kPairs, kStream>(type, row, src, dst, places);
       if constexpr (kAssumes)
         if (!done)
-          write_other_padded<typename From::Other, kPairs>(row, src, dst);
+          write_other_padded<typename From::Other, kPairs, kStream>(row, src, dst);
       src += panel.segment_linear_bytes;
       dst += panel.segment_tile_bytes;
     }
