@@ -40,7 +40,8 @@ const std::vector<Kind> kOthers{
     {"simaaitensorbridge", kForeign},
     {"simaaitensordemux", kTwo},
     {"simaaivideototensor", kVideo},
-    {"simaaitensortovideo", kFloat},
+    // A picture that only one order of axes fits.
+    {"simaaitensortovideo", kTensor + "dtype=float32,layout=contiguous,shape=<1,8,8,3>"},
     {"simaaitgmxenc", kTensor + "dtype=int8,layout=contiguous,shape=<4,3>"}};
 
 std::vector<Kind> all_kinds() {
