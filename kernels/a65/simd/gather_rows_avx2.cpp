@@ -280,6 +280,12 @@ template <class From> void write_gather(const TileRow& row, TileRowFn scalar) no
 void f32_bf16_gather_row__avx2(const TileRow& row) noexcept {
   write_gather<GatherF32>(row, f32_bf16_gather_row__scalar);
 }
+void f16_bf16_any_32__avx2(const std::byte* from, std::byte* to) noexcept {
+  const __m256i first = F16::convert_any(load_256(from));
+  const __m256i second = F16::convert_any(load_256(from + 32));
+  store_256(to, first);
+  store_256(to + 32, second);
+}
 void f16_bf16_gather_row__avx2(const TileRow& row) noexcept {
   write_gather<GatherF16>(row, f16_bf16_gather_row__scalar);
 }

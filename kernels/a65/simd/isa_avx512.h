@@ -17,6 +17,7 @@
 #include <immintrin.h>
 #endif
 
+#include "a65/simd/linear_rows.h"
 #include "a65/simd/row_table.h"
 
 namespace simaai::kernels::a65::detail {
@@ -71,17 +72,29 @@ template <bool kVbmi> struct Avx512 {
   /// Float16 that is taken for normal numbers; where was_right() says no afterwards, everything that
   /// was loaded since the last call is to be converted again as Other.
   struct F16 {
+    /// Steps that go by the full rule at once behind one that had to be repeated: zeros and the like
+    /// seldom come alone.
+    static constexpr std::int64_t kWarySteps = 32;
     using Other = AnyF16;
     static constexpr std::int64_t kBytes = 2;
     static constexpr std::int64_t kStoredBytes = 32;
+    [[nodiscard]] bool is_wary() noexcept {
+      if (wary == 0)
+        return false;
+      --wary;
+      return true;
+    }
     [[nodiscard]] bool was_right() noexcept {
       const bool right = _mm512_cmpge_epu16_mask(most_above, _mm512_set1_epi16(0x7800)) == 0;
       most_above = _mm512_setzero_si512();
-      return __builtin_expect(right, 1);
+      if (__builtin_expect(!right, 0))
+        wary = kWarySteps;
+      return right;
     }
     NormalConstants constants;
     __m512i most_above =
         _mm512_setzero_si512(); ///< magnitudes above that of the least normal number
+    std::int64_t wary = 0;      ///< steps
   };
   struct BF16 {
     static constexpr std::int64_t kBytes = 2;
@@ -272,19 +285,13 @@ template <bool kVbmi> struct Avx512 {
                                       _mm512_shuffle_epi8(lanes, kIndex.load()));
   }
 
-  /// The full rule, taken from the scalar kernel. Not instrumented: gcc 12 gives variables of a
-  /// function that is checked for use after return less alignment than its stores of vectors assume.
+  /// The full rule, by the level below. Not instrumented: gcc 12 gives variables of a function that is
+  /// checked for use after return less alignment than its stores of vectors assume.
   [[gnu::noinline, gnu::no_sanitize_address]] static __m512i convert_any(__m512i bits) noexcept {
     std::byte values[64];
-    std::byte split_bytes[64];
-    std::byte joined[64];
     _mm512_storeu_si512(values, bits);
-    f16_bf16_channels_row__scalar({values, split_bytes, 1, 32, 32, 64, 2, 0});
-    for (std::size_t i = 0; i < 32; ++i) {
-      joined[2 * i] = split_bytes[i];
-      joined[2 * i + 1] = split_bytes[32 + i];
-    }
-    return _mm512_loadu_si512(joined);
+    f16_bf16_any_32__avx2(values, values);
+    return _mm512_loadu_si512(values);
   }
 
   /// Normal numbers, rounded and rebiased, with their signs. `above`: their magnitudes above the least

@@ -287,17 +287,6 @@ struct F16 {
   static constexpr std::int64_t kBytes = 2;
   static constexpr std::int64_t kStoredBytes = 32;
 
-  /// The full rule, taken from the scalar kernel.
-  static __m256i convert_any(__m256i bits) noexcept {
-    std::byte values[32];
-    std::byte planes[32];
-    store_256(values, bits);
-    f16_bf16_channels_row__scalar({values, planes, 1, 16, 16, 32, 2, 0});
-    const __m128i low = load_128(planes);
-    const __m128i high = load_128(planes + 16);
-    return _mm256_set_m128i(_mm_unpackhi_epi8(low, high), _mm_unpacklo_epi8(low, high));
-  }
-
   /// Normal numbers: an eighth of the bits as a signed number, rounded, spreads the sign, which
   /// makes the bias of negative numbers its negative; 0x0000 has none. The product rounds halves up,
   /// so a half above an even eighth is made smaller before.
@@ -307,6 +296,38 @@ struct F16 {
     const __m256i eighth =
         _mm256_mulhrs_epi16(_mm256_add_epi16(bits, down), _mm256_set1_epi16(1 << 12));
     return _mm256_add_epi16(eighth, _mm256_sign_epi16(_mm256_set1_epi16(112 << 7), bits));
+  }
+
+  /// Subnormal magnitudes, 32 bits each, as BFloat16 in the upper halves. As whole numbers they are
+  /// exact in Float32, and 2^-24 of them has another exponent: no arithmetic that could round, flush
+  /// or raise a flag.
+  static __m256i convert_subnormal(__m256i magnitude) noexcept {
+    const __m256i whole = _mm256_castps_si256(_mm256_cvtepi32_ps(magnitude));
+    const __m256i bits = _mm256_sub_epi32(whole, _mm256_set1_epi32(24 << 23));
+    const __m256i odd = _mm256_and_si256(_mm256_srli_epi32(bits, 16), _mm256_set1_epi32(1));
+    return _mm256_add_epi32(_mm256_add_epi32(bits, _mm256_set1_epi32(0x7fff)), odd);
+  }
+
+  /// The full rule.
+  [[gnu::noinline]] static __m256i convert_any(__m256i bits) noexcept {
+    const __m256i magnitude = _mm256_and_si256(bits, _mm256_set1_epi16(0x7fff));
+    const __m256i even = convert_subnormal(_mm256_and_si256(magnitude, _mm256_set1_epi32(0xffff)));
+    const __m256i odd = convert_subnormal(_mm256_srli_epi32(magnitude, 16));
+    const __m256i subnormal = _mm256_blend_epi16(_mm256_srli_epi32(even, 16), odd, 0xaa);
+    const __m256i payload =
+        _mm256_srli_epi16(_mm256_and_si256(magnitude, _mm256_set1_epi16(0x03ff)), 3);
+    const __m256i nan = _mm256_cmpgt_epi16(magnitude, _mm256_set1_epi16(0x7c00));
+    const __m256i quiet = _mm256_and_si256(nan, _mm256_set1_epi16(0x0040));
+    const __m256i special =
+        _mm256_or_si256(_mm256_or_si256(payload, quiet), _mm256_set1_epi16(0x7f80));
+    const __m256i is_special = _mm256_cmpgt_epi16(magnitude, _mm256_set1_epi16(0x7bff));
+    const __m256i is_small = _mm256_cmpgt_epi16(_mm256_set1_epi16(0x0400), magnitude);
+    const __m256i is_zero = _mm256_cmpeq_epi16(magnitude, _mm256_setzero_si256());
+    const __m256i sign = _mm256_xor_si256(bits, magnitude);
+    const __m256i rare = _mm256_or_si256(_mm256_blendv_epi8(subnormal, special, is_special), sign);
+    const __m256i all =
+        _mm256_blendv_epi8(convert_normal(bits), rare, _mm256_or_si256(is_special, is_small));
+    return _mm256_blendv_epi8(all, bits, is_zero);
   }
 
   /// Exponent and fraction above those of the least normal number, doubled and unsigned: normal

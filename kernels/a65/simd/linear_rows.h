@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Kernels of linear views and strided channels that other files of the same level name.
+// Kernels of linear views and strided channels, and vectors of them, that other files name.
 #pragma once
 
 #include "a65/simd/row_args.h"
@@ -9,6 +9,8 @@ namespace simaai::kernels::a65::detail {
 #if defined(__x86_64__)
 void f32_bf16_linear_row__avx2(const LinearRow& row) noexcept;
 void bf16_f32_linear_row__avx2(const LinearRow& row) noexcept;
+/// Thirty-two adjacent values by the full rule.
+void f16_bf16_any_32__avx2(const std::byte* from, std::byte* to) noexcept;
 void f32_bf16_gather_row__avx2(const TileRow& row) noexcept;
 void f16_bf16_gather_row__avx2(const TileRow& row) noexcept;
 void bf16_bf16_gather_row__avx2(const TileRow& row) noexcept;

@@ -63,6 +63,14 @@ template <class Isa> struct PanelRows {
       Isa::write_some(type, src, channels, dst);
   }
 
+  /// Whether what `type` assumes is not worth a try here.
+  template <class From> static bool is_wary(From& type) noexcept {
+    if constexpr (requires { type.is_wary(); })
+      return type.is_wary();
+    else
+      return false;
+  }
+
   /// True, always or if what `type` assumed of its values since the last call was right.
   template <class From> static bool was_right(From& type) noexcept {
     if constexpr (requires { type.was_right(); })
@@ -112,7 +120,7 @@ template <class Isa> struct PanelRows {
   template <bool kStream, std::int64_t kPixels, class From>
   static void write_pixels(From& type, const TilePanel& panel, const std::byte* src,
                            std::byte* dst) noexcept {
-    const bool done = try_pixels<kStream, kPixels>(type, panel, src, dst);
+    const bool done = !is_wary(type) && try_pixels<kStream, kPixels>(type, panel, src, dst);
     if constexpr (requires { typename From::Other; })
       if (!done)
         write_other_pixels<kStream, kPixels, typename From::Other>(panel, src, dst);
@@ -148,7 +156,7 @@ template <class Isa> struct PanelRows {
   template <bool kStream, class From>
   static void write_pixel(From& type, const TilePanel& panel, const std::byte* src,
                           std::byte* dst) noexcept {
-    const bool done = try_pixel<kStream>(type, panel, src, dst);
+    const bool done = !is_wary(type) && try_pixel<kStream>(type, panel, src, dst);
     if constexpr (requires { typename From::Other; })
       if (!done)
         write_other_pixel<kStream, typename From::Other>(panel, src, dst);

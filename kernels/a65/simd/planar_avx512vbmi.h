@@ -416,7 +416,8 @@ struct Avx512VbmiPlanar : Avx512VbmiTranspose {
                                   std::int64_t of_tile) {
         const std::byte* src = panel.row.src + linear + of_linear;
         std::byte* dst = panel.row.dst + tile + of_tile;
-        const bool done = try_channels(type, panel, chunk, adjacent, src, dst, channels);
+        const bool done = !PanelRows<Isa>::is_wary(type) &&
+                          try_channels(type, panel, chunk, adjacent, src, dst, channels);
         if constexpr (requires { typename From::Other; })
           if (!done)
             write_other_channels<typename From::Other>(panel, chunk, adjacent, src, dst, channels);

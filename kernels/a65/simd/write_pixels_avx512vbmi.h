@@ -117,7 +117,7 @@ struct Avx512VbmiWriters : Avx512VbmiWideWriters {
     From type{};
     for (std::int64_t left = panel.segments; left != 0; --left) {
       const std::int64_t room = contiguous ? left * segment_bytes : segment_bytes;
-      const bool done = try_compact(type, run, room, src, dst);
+      const bool done = !PanelRows<Isa>::is_wary(type) && try_compact(type, run, room, src, dst);
       if constexpr (requires { typename From::Other; })
         if (!done)
           write_other_compact<typename From::Other>(run, room, src, dst);
@@ -171,7 +171,8 @@ struct Avx512VbmiWriters : Avx512VbmiWideWriters {
       std::byte* dst = box_dst;
       for (std::int64_t left = panel.segments; left > 0; left -= most) {
         const std::int64_t rows = left < most ? left : most;
-        const bool done = try_sixteens(type, panel, rows, src, dst);
+        const bool done =
+            !PanelRows<Isa>::is_wary(type) && try_sixteens(type, panel, rows, src, dst);
         if constexpr (kAssumes)
           if (!done)
             write_other_sixteens<typename From::Other>(panel, rows, src, dst);
@@ -305,7 +306,8 @@ struct Avx512VbmiWriters : Avx512VbmiWideWriters {
       const std::int64_t most = kAssumes ? kMostRows : panel.segments;
       for (std::int64_t left = panel.segments; left > 0; left -= most) {
         const std::int64_t rows = left < most ? left : most;
-        const bool done = try_padded_rows<kPairs, kStream>(type, panel, rows, src, dst, places);
+        const bool done = !PanelRows<Isa>::is_wary(type) &&
+                          try_padded_rows<kPairs, kStream>(type, panel, rows, src, dst, places);
         if constexpr (kAssumes)
           if (!done)
             write_other_padded_rows<typename From::Other, kPairs, kStream>(panel, rows, src, dst);
@@ -315,7 +317,8 @@ struct Avx512VbmiWriters : Avx512VbmiWideWriters {
       return;
     }
     for (std::int64_t left = panel.segments; left != 0; --left) {
-      const bool done = try_padded<kPairs, kStream>(type, row, src, dst, places);
+      const bool done = !PanelRows<Isa>::is_wary(type) &&
+                        try_padded<kPairs, kStream>(type, row, src, dst, places);
       if constexpr (kAssumes)
         if (!done)
           write_other_padded<typename From::Other, kPairs, kStream>(row, src, dst);

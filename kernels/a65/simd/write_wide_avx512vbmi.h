@@ -436,7 +436,7 @@ struct Avx512VbmiWideWriters {
         block.pixels = grid.pixels - pixel < pixels ? grid.pixels - pixel : pixels;
         block.src = grid.src + row * grid.row_linear_bytes + pixel * grid.pixel_linear_bytes;
         block.dst = grid.dst + row * grid.row_tile_bytes + pixel * grid.pixel_tile_bytes;
-        if (!try_grid<kRest>(type, run, block))
+        if (PanelRows<Isa>::is_wary(type) || !try_grid<kRest>(type, run, block))
           write_other_grid<typename From::Other, kRest>(run, block);
       }
     }
