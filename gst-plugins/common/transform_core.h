@@ -79,8 +79,10 @@ public:
     return makes_dma_bufs_.load(std::memory_order_acquire);
   }
 
-  /// Between set_caps() and stop().
-  [[nodiscard]] bool is_negotiated() const noexcept { return tensor_count_ != 0; }
+  /// Between set_caps() and stop(). Any thread.
+  [[nodiscard]] bool is_negotiated() const noexcept {
+    return tensor_count_.load(std::memory_order_acquire) != 0;
+  }
 
   // Allocation.
   void propose_allocation(GstQuery* query);
@@ -198,8 +200,8 @@ private:
   std::atomic<std::uint64_t> latency_ns_{0}; ///< that downstream was told of
 
   Ports ports_;
-  std::size_t tensor_count_ = 0;  ///< prepared slots; 0: not negotiated
-  std::uint64_t input_bytes_ = 0; ///< of all tensors
+  std::atomic<std::size_t> tensor_count_ = 0; ///< prepared slots; 0: not negotiated
+  std::uint64_t input_bytes_ = 0;             ///< of all tensors
   std::uint64_t output_bytes_ = 0;
   GstPtr<GstCaps> sink_caps_;
   GstPtr<GstCaps> src_caps_;
