@@ -165,7 +165,7 @@ gboolean on_query(GstBaseTransform* trans, GstPadDirection direction, GstQuery* 
   // The base class waits for caps. Which memory the device needs is known before: elements that gather a set ask early.
   if (direction == GST_PAD_SINK && GST_QUERY_TYPE(query) == GST_QUERY_ALLOCATION &&
       !core.is_negotiated()) {
-    core.propose_allocation(query);
+    core.propose_memory(query);
     return TRUE;
   }
   if (direction == GST_PAD_SINK && is_serialized(query))

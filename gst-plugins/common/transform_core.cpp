@@ -116,7 +116,7 @@ void TransformCore::propose_allocation(GstQuery* query) {
   const bool wants_fd = device_ || (caps != nullptr && has_dma_bufs(caps));
   GstAllocator* const allocator = wants_fd ? fd_allocator_.get() : nullptr;
   gst_query_add_allocation_param(query, allocator, &params);
-  if (caps == nullptr || tensor_count_ == 0 || !gst_caps_is_equal(caps, sink_caps_.get()))
+  if (caps == nullptr || !is_negotiated() || !gst_caps_is_equal(caps, sink_caps_.get()))
     return;
   const auto bytes = static_cast<guint>(ports_.input_layout.total_bytes());
   const guint kept = is_asynchronous() ? async_depth_ : 1;
@@ -127,6 +127,19 @@ void TransformCore::propose_allocation(GstQuery* query) {
       pool.reset();
   }
   gst_query_add_allocation_pool(query, pool.get(), bytes, kept, 0);
+}
+
+void TransformCore::propose_memory(GstQuery* query) {
+  GstCaps* caps = nullptr;
+  gst_query_parse_allocation(query, &caps, nullptr);
+  bool wants_fd = caps != nullptr && has_dma_bufs(caps);
+  {
+    const ObjectLock lock(element_);
+    wants_fd = wants_fd || waking_;
+  }
+  const GstAllocationParams params = aligned_params();
+  const auto allocator = wants_fd ? shared_fd_allocator() : nullptr;
+  gst_query_add_allocation_param(query, allocator.get(), &params);
 }
 
 void TransformCore::decide_allocation(GstQuery* query) {

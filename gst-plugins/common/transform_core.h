@@ -86,6 +86,8 @@ public:
 
   // Allocation.
   void propose_allocation(GstQuery* query);
+  /// Before caps: the kind of memory alone. Any thread, started or not.
+  void propose_memory(GstQuery* query);
   void decide_allocation(GstQuery* query);
   void remember_pool(GstQuery* query) { outputs_.remember(query); }
 
