@@ -43,10 +43,11 @@ public:
   submit(std::size_t slot, const FdRange& source, const FdRange& destination,
          runtime::AfterSubmit next) noexcept;
 
-  /// After QueueFull: waits until a job of the device retires, whoever has it, at most so long. False where none did.
-  [[nodiscard]] bool await_retirement(std::chrono::nanoseconds most) const noexcept {
-    return device_.await_retirement(most);
+  /// After QueueFull: waits until a job of the device retires, whoever has it, at most so long.
+  void await_retirement(std::chrono::nanoseconds most) const noexcept {
+    (void)device_.await_retirement(most);
   }
+  [[nodiscard]] std::uint64_t retirements() const noexcept { return device_.retirements(); }
 
   /// Fields of the packet of a slot, one a line.
   [[nodiscard]] std::string packet_text(std::size_t slot) const;

@@ -2,6 +2,7 @@
 // The part of TransformCore that deals with devices: choice at start, packets, jobs, fd-backed staging.
 #include <algorithm>
 #include <chrono>
+#include <optional>
 #include <utility>
 
 #include "transform_core.h"
@@ -194,7 +195,7 @@ void TransformCore::report_job(std::size_t slot, const runtime::Error& error) {
 /// a device can have. An error is posted where it failed.
 GstFlowReturn TransformCore::settle(Flight& flight) noexcept {
   runtime::Job job = std::move(flight.leg(flight.settled).job);
-  const runtime::Status status = job.wait(job_timeout_, &cancelled_);
+  const runtime::Status status = job.wait_in_turn(job_timeout_, &cancelled_);
   if (!status.ok() && status.error().code == runtime::ErrorCode::Cancelled)
     return GST_FLOW_FLUSHING;
   if (!status.ok()) {
@@ -205,11 +206,12 @@ GstFlowReturn TransformCore::settle(Flight& flight) noexcept {
   return GST_FLOW_OK;
 }
 
-/// Submits; while the device is full, tries again for as long as a job may take after the last one that retired.
+/// Submits; while the device is full, tries again for as long as a job may take after the last one of anybody that retired.
 GstFlowReturn TransformCore::submit(std::size_t slot, const FdRange& source,
                                     const FdRange& destination, runtime::AfterSubmit next,
                                     Flight& flight) {
-  auto deadline = std::chrono::steady_clock::now() + job_timeout_;
+  std::uint64_t seen = 0;
+  std::optional<std::chrono::steady_clock::time_point> deadline;
   while (true) {
     auto submitted = device_->submit(slot, source, destination, next);
     if (auto* job = std::get_if<runtime::Job>(&submitted)) {
@@ -219,8 +221,12 @@ GstFlowReturn TransformCore::submit(std::size_t slot, const FdRange& source,
     if (cancelled_)
       return GST_FLOW_FLUSHING;
     const auto& error = std::get<runtime::Error>(submitted);
-    if (error.code != runtime::ErrorCode::QueueFull ||
-        std::chrono::steady_clock::now() >= deadline) {
+    const auto now = std::chrono::steady_clock::now();
+    // Also those that another thread read, and whose places others took.
+    const std::uint64_t retired = device_->retirements();
+    if (!deadline || retired != std::exchange(seen, retired))
+      deadline = now + job_timeout_;
+    if (error.code != runtime::ErrorCode::QueueFull || now >= *deadline) {
       report_job(slot, error);
       return GST_FLOW_ERROR;
     }
@@ -230,12 +236,10 @@ GstFlowReturn TransformCore::submit(std::size_t slot, const FdRange& source,
       // Its own jobs say where this time was.
       if (const GstFlowReturn flow = settle(flight); flow != GST_FLOW_OK)
         return flow;
-      deadline = std::chrono::steady_clock::now() + job_timeout_;
       continue;
     }
     // Who waits for those may be upstream, whose task is in this call: completions are read here.
-    if (device_->await_retirement(kRetry))
-      deadline = std::chrono::steady_clock::now() + job_timeout_;
+    device_->await_retirement(kRetry);
     flight.held_ns += now_ns() - refused;
   }
 }

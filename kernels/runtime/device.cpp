@@ -100,7 +100,12 @@ Status Job::submit(AfterSubmit next) noexcept {
 }
 
 Status Job::wait(std::chrono::nanoseconds timeout, const std::atomic<bool>* cancelled) noexcept {
-  return session_ ? session_->wait(slot_, timeout, cancelled) : Status();
+  return session_ ? session_->wait(slot_, timeout, detail::Waiting::Limited, cancelled) : Status();
+}
+
+Status Job::wait_in_turn(std::chrono::nanoseconds timeout,
+                         const std::atomic<bool>* cancelled) noexcept {
+  return session_ ? session_->wait(slot_, timeout, detail::Waiting::InTurn, cancelled) : Status();
 }
 
 bool Job::poll() noexcept {
@@ -174,6 +179,8 @@ Status Device::run(const Plan& plan, Binding source, Binding destination,
 bool Device::await_retirement(std::chrono::nanoseconds timeout) const noexcept {
   return session_->await_retirement(timeout);
 }
+
+std::uint64_t Device::retirements() const noexcept { return session_->retirements(); }
 
 void Device::wake() const noexcept { session_->wake(); }
 

@@ -136,7 +136,6 @@ Session::Keeps Session::retire(Slot& slot, JobState end) noexcept {
   if (slot.parked)
     --parked_;
   --unretired_;
-  ++retirements_;
   slot.parked = false;
   slot.state = end;
   if (slot.times.submitted_ns != 0)
@@ -169,14 +168,16 @@ Status Session::submit(std::uint32_t index, AfterSubmit next) noexcept {
   }
   // Before the transport has it: another thread may pump the completion at once.
   slot.state = JobState::Submitted;
+  slot.handed_over = ++hand_overs_;
   slot.times.submitted_ns = now_ns();
   Submission handed = submission(slot);
   handed.next = next;
   lock.unlock();
   const Status status = transport_->submit(handed);
+  lock.lock();
+  slot.behind = hand_overs_;
   if (status.ok())
     return status;
-  lock.lock();
   if (!in_flight(slot)) // the device stopped meanwhile
     return slot.error;
   if (status.error().code == ErrorCode::QueueFull && !slot.parked) {
@@ -201,10 +202,20 @@ void Session::pump(Lock& lock, nanoseconds timeout) noexcept {
   changed_.notify_all();
 }
 
-Status Session::wait(std::uint32_t index, nanoseconds timeout,
+/// In flight, and perhaps before `slot` in the device's queue.
+std::size_t Session::jobs_ahead(const Slot& slot) const noexcept {
+  if (unretired_ <= 1)
+    return 0;
+  return static_cast<std::size_t>(
+      std::count_if(slots_.begin(), slots_.end(), [&slot](const Slot& other) {
+        return &other != &slot && in_flight(other) && other.handed_over <= slot.behind;
+      }));
+}
+
+Status Session::wait(std::uint32_t index, nanoseconds timeout, Waiting waiting,
                      const std::atomic<bool>* cancelled) noexcept {
   const nanoseconds bounded = std::min(std::max(timeout, nanoseconds(0)), kLongest);
-  const auto deadline = Clock::now() + bounded;
+  auto deadline = Clock::now() + bounded;
   const auto is_cancelled = [cancelled] { return cancelled != nullptr && *cancelled; };
   Lock lock(mutex_);
   Slot& slot = slots_[index];
@@ -212,8 +223,14 @@ Status Session::wait(std::uint32_t index, nanoseconds timeout,
     return wrong_state(JobState::Submitted, slot.state);
   // Whoever waits for a job that is parked already waits for its retirement.
   const bool reported = slot.parked;
+  // None are added: each can begin the time anew once.
+  std::size_t ahead = waiting == Waiting::InTurn ? jobs_ahead(slot) : 0;
   bool last_look = false;
   while (in_flight(slot) && slot.parked == reported && !is_cancelled()) {
+    if (const std::size_t left_ahead = ahead != 0 ? jobs_ahead(slot) : 0; left_ahead < ahead) {
+      ahead = left_ahead;
+      deadline = Clock::now() + bounded;
+    }
     const nanoseconds left = std::max<nanoseconds>(deadline - Clock::now(), nanoseconds(0));
     if ((last_look && left == nanoseconds(0)) || exhausted_)
       break;
@@ -260,6 +277,11 @@ bool Session::await_retirement(nanoseconds timeout) noexcept {
   return retirements_ != before;
 }
 
+std::uint64_t Session::retirements() const noexcept {
+  const std::lock_guard lock(mutex_);
+  return retirements_;
+}
+
 void Session::wake() noexcept {
   {
     // A waiter is either before its look at `cancelled`, or asleep and will be woken.
@@ -304,6 +326,7 @@ void Session::retired(const Completion& completion) noexcept {
     // A parked job stays what its caller was told: failed.
     if (!slot.parked && !done)
       slot.error = failure_of(completion);
+    ++retirements_;
     released = retire(slot, done && !slot.parked ? JobState::Completed : JobState::Failed);
     changed_.notify_all();
     return;
@@ -328,8 +351,10 @@ void Session::stopped() noexcept {
   const std::lock_guard lock(mutex_);
   std::size_t count = 0;
   for (Slot& slot : slots_)
-    if (in_flight(slot))
+    if (in_flight(slot)) {
+      ++retirements_;
       released[count++] = retire(slot, JobState::Failed);
+    }
   changed_.notify_all();
 }
 

@@ -19,6 +19,12 @@
 
 namespace simaai::runtime::detail {
 
+/// What the time of a wait is for.
+enum class Waiting : std::uint8_t {
+  Limited, ///< the time is for all of the wait
+  InTurn,  ///< it begins anew when a job that may be ahead retires
+};
+
 /// Jobs live in a table of slots, so that a job costs no allocation. A slot is free again when its job is retired and its
 /// handle is gone, whichever is later. The number in flight is bounded; the table grows where more handles are kept: those
 /// of elements upstream must not take the places that elements downstream need.
@@ -26,6 +32,9 @@ namespace simaai::runtime::detail {
 /// Who reads completions: whoever waits. One thread at a time is in Transport::pump() (pumping_), the others wait on
 /// changed_ and one of them takes over. Where jobs are parked and nobody waits for them, a thread of the session does,
 /// and holds a reference to the session until none is left.
+///
+/// Which jobs are ahead of another one: hand-overs are counted as they begin, as two of them at a time end in either order.
+/// Those that began after another one had ended are behind it; all others may be ahead.
 ///
 /// mutex_ protects every member but transport_ and uri_. It is never held across a call into the transport or into a
 /// Keep.
@@ -56,9 +65,10 @@ public:
   [[nodiscard]] JobTimes times(std::uint32_t slot) const noexcept;
   [[nodiscard]] bool retired(std::uint32_t slot) const noexcept;
   Status submit(std::uint32_t index, AfterSubmit next) noexcept;
-  Status wait(std::uint32_t index, std::chrono::nanoseconds timeout,
+  Status wait(std::uint32_t index, std::chrono::nanoseconds timeout, Waiting waiting,
               const std::atomic<bool>* cancelled) noexcept;
   bool await_retirement(std::chrono::nanoseconds timeout) noexcept;
+  [[nodiscard]] std::uint64_t retirements() const noexcept;
   void wake() noexcept;
   /// The handle goes away.
   void abandon(std::uint32_t index) noexcept;
@@ -78,6 +88,8 @@ private:
     bool parked = false; ///< an error was reported, or the handle went, before retirement
     JobState state = JobState::Pending;
     JobId job = 0;
+    std::uint64_t handed_over = 0; ///< number of the hand-over
+    std::uint64_t behind = 0;      ///< the last hand-over that had begun when this one ended
     std::optional<kernels::ev74::RelocatablePacket> packet;
     std::array<Binding, 2> bindings;
     std::array<MemoryInfo, 2> objects;
@@ -89,6 +101,7 @@ private:
   [[nodiscard]] static bool in_flight(const Slot& slot) noexcept {
     return slot.used && (slot.state == JobState::Submitted || slot.state == JobState::Parked);
   }
+  [[nodiscard]] std::size_t jobs_ahead(const Slot& slot) const noexcept;
   void park(Slot& slot, const Error& why) noexcept;
   [[nodiscard]] Keeps retire(Slot& slot, JobState end) noexcept;
   void pump(Lock& lock, std::chrono::nanoseconds timeout) noexcept;
@@ -105,7 +118,8 @@ private:
       std::deque<Slot>(Device::kMaxJobs); ///< never shrinks: slots stay in place
   std::uint64_t next_job_ = 1;
   std::size_t unretired_ = 0;     ///< pending, submitted or parked; at most Device::kMaxJobs
-  std::uint64_t retirements_ = 0; ///< so far
+  std::uint64_t hand_overs_ = 0;  ///< begun so far
+  std::uint64_t retirements_ = 0; ///< so far, of jobs that the device had
   std::size_t parked_ = 0;
   bool pumping_ = false;
   bool reaping_ = false;

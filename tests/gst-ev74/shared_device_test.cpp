@@ -10,6 +10,7 @@
 
 #include <simaai/runtime/device.h>
 
+#include "runtime/fake_transport.h"
 #include "runtime/server_process.h"
 #include "sample.h"
 #include "support/eventually.h"
@@ -20,6 +21,7 @@ using namespace simaai::kernels;
 using namespace simaai::test;
 using simaai::gst::GstPtr;
 using simaai::runtime::parked_jobs;
+using simaai::runtime::test::FakeDevice;
 using simaai::runtime::test::ServerProcess;
 namespace oracle = simaai::oracle;
 
@@ -54,8 +56,9 @@ private:
   GstPtr<GstBus> bus_{gst_bus_new()};
 };
 
-std::string on(const std::string& device, const char* depth) {
-  return " backend=ev74 job-timeout=10000 device=" + device + " async-depth=" + depth + " ";
+std::string on(const std::string& device, const char* depth, const char* timeout = "10000") {
+  return " backend=ev74 device=" + device + " async-depth=" + depth + " job-timeout=" + timeout +
+         " ";
 }
 
 /// Values that went to bfloat16 and back.
@@ -75,13 +78,14 @@ std::string caps_of_several(std::size_t tensors) {
 }
 
 /// Frames of `tensors` memories through a row and back to float32.
-void expect_through(const std::string& elements, std::size_t tensors) {
+void expect_through(const std::string& elements, std::size_t tensors,
+                    std::size_t frames = kFrames) {
   SCOPED_TRACE(elements + " with " + std::to_string(tensors) + " tensors");
   Row row(elements);
   row.start(caps_of_several(tensors));
   const auto allocator = simaai::gst::new_fd_allocator();
   const auto seed = [tensors](std::size_t frame, std::size_t i) { return frame * tensors + i; };
-  for (std::size_t frame = 0; frame < kFrames; ++frame) {
+  for (std::size_t frame = 0; frame < frames; ++frame) {
     GstPtr<GstBuffer> buffer(gst_buffer_new());
     for (std::size_t i = 0; i < tensors; ++i) {
       const auto one = fd_buffer(Sample(seed(frame, i)).input);
@@ -91,7 +95,7 @@ void expect_through(const std::string& elements, std::size_t tensors) {
   }
   gst_harness_push_event(row.get(), gst_event_new_eos());
   ASSERT_EQ(row.error(), "");
-  for (std::size_t frame = 0; frame < kFrames; ++frame) {
+  for (std::size_t frame = 0; frame < frames; ++frame) {
     const GstPtr<GstBuffer> output(gst_harness_try_pull(row.get()));
     ASSERT_TRUE(output) << frame;
     Bytes wanted;
@@ -130,6 +134,20 @@ TEST(SharedDevice, ManyElementsInARowFinish) {
   for (int i = 1; i < 8; ++i)
     row += "! simaaicast" + on(device, "16");
   expect_through(row, 1);
+}
+
+TEST(SharedDevice, TimeInAQueueIsNoTimeOfAJob) {
+  // A job takes a small part of its time, what is ahead of it more than all.
+  const std::string options = "latency-us=15000";
+  const ServerProcess server({"--queue", "32", "--model", options});
+  for (const std::string& device : {server.uri(), "model:seed=28," + options}) {
+    expect_through("simaaicasttess" + on(device, "16", "200") + "! simaaidetesscast" +
+                       on(device, "1", "200"),
+                   1, 24);
+    expect_through("simaaicasttess" + on(device, "3", "200") + "! simaaidetesscast" +
+                       on(device, "3", "200"),
+                   16, 2);
+  }
 }
 
 /// One element on a device, with a buffer that can be pushed again and again.
@@ -203,6 +221,49 @@ TEST(SharedDevice, WhoeverFindsItFullReadsWhatOthersDoNot) {
   expect_room_beside(two.uri(), 16);
   // As many jobs as a device of the process may have: all have ended, and their element still keeps them.
   expect_room_beside("model:seed=27", 16);
+}
+
+TEST(SharedDevice, ThatStandsStillIsFoundByAllWhoWantRoom) {
+  FakeDevice fake("shared-full");
+  std::vector<std::unique_ptr<Cycled>> elements;
+  for (const char* depth : {"1", "1", "2"}) {
+    elements.push_back(std::make_unique<Cycled>(fake.uri(), depth, "50"));
+    ASSERT_TRUE(elements.back()->send_caps(caps_of(kInput)));
+  }
+  simaai::runtime::Error full;
+  full.code = simaai::runtime::ErrorCode::QueueFull;
+  fake.refuse_with(full);
+  std::vector<std::thread> streams;
+  for (const auto& element : elements)
+    streams.emplace_back([&element] { EXPECT_EQ(element->push_shared(), GST_FLOW_ERROR); });
+  for (std::thread& stream : streams)
+    stream.join();
+  for (const auto& element : elements)
+    EXPECT_EQ(element->take_errors().size(), 1U);
+}
+
+TEST(SharedDevice, ThatStandsStillIsFoundByAllWhoHaveJobs) {
+  FakeDevice fake("shared-stuck");
+  std::vector<std::unique_ptr<Cycled>> elements;
+  for (const char* depth : {"1", "2", "16"}) {
+    elements.push_back(std::make_unique<Cycled>(fake.uri(), depth, "50"));
+    ASSERT_TRUE(elements.back()->send_caps(caps_of(kInput)));
+  }
+  std::vector<std::thread> streams;
+  for (const auto& element : elements)
+    streams.emplace_back([&element] {
+      EXPECT_TRUE(eventually([&] { return element->push_shared() == GST_FLOW_ERROR; }));
+    });
+  for (std::thread& stream : streams)
+    stream.join();
+  for (const auto& element : elements) {
+    const auto errors = element->take_errors();
+    ASSERT_EQ(errors.size(), 1U);
+    EXPECT_TRUE(mentions(errors[0], {"did not retire", fake.uri()})) << errors[0];
+  }
+  for (const auto& submission : fake.submitted())
+    fake.complete(submission.job);
+  EXPECT_TRUE(eventually([&] { return parked_jobs(fake.uri()) == 0; }));
 }
 
 TEST(SharedDevice, StartsAgainWithJobsInFlight) {

@@ -2,6 +2,7 @@
 // Life of a job: states, retention of buffers, timeouts, loss of the device.
 #include <atomic>
 #include <thread>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -335,6 +336,85 @@ TEST_F(Jobs, ThatNobodyWaitsForRetireWhereSomebodyWaitsForRoom) {
   }));
   waiter.join();
   device_side.join();
+}
+
+TEST_F(Jobs, AheadOfAnotherTakeNoneOfItsTime) {
+  std::vector<Job> jobs;
+  for (int i = 0; i < 40; ++i)
+    jobs.push_back(submit());
+  std::thread device_side([&] {
+    for (const Submission& sent : fake.submitted()) {
+      std::this_thread::sleep_for(milliseconds(10));
+      fake.complete(sent.job);
+    }
+  });
+  // As the one who reads completions, and beside another one.
+  std::thread beside([&] { EXPECT_TRUE(jobs[38].wait_in_turn(milliseconds(200)).ok()); });
+  EXPECT_TRUE(jobs[39].wait_in_turn(milliseconds(200)).ok());
+  beside.join();
+  device_side.join();
+}
+
+TEST_F(Jobs, ThatStandStillAreFoundBehindOthers) {
+  Job first = submit();
+  Job second = submit();
+  Job third = submit();
+  const std::atomic<bool> leave{true};
+  EXPECT_EQ(code_of(third.wait_in_turn(kDeadline, &leave)), ErrorCode::Cancelled);
+  // Parked jobs are ahead too.
+  Job last_one = submit();
+  fake.complete(fake.submitted().at(0).job);
+  fake.complete(fake.submitted().at(2).job);
+  EXPECT_EQ(code_of(last_one.wait_in_turn(milliseconds(10))), ErrorCode::TimedOut);
+  EXPECT_EQ(overdue_jobs(fake.uri()), 1U);
+  EXPECT_EQ(code_of(second.wait_in_turn(milliseconds(10))), ErrorCode::TimedOut);
+  EXPECT_EQ(overdue_jobs(fake.uri()), 2U);
+  for (const std::size_t index : {1U, 3U})
+    fake.complete(fake.submitted().at(index).job);
+  EXPECT_TRUE(all_released());
+}
+
+TEST_F(Jobs, BehindAnotherGiveItNoMoreTime) {
+  Job stuck = submit();
+  const JobId stuck_id = last();
+  std::atomic<bool> found{false};
+  std::thread others([&] {
+    EXPECT_TRUE(eventually([&] {
+      Job quick = submit();
+      fake.complete(last());
+      EXPECT_TRUE(quick.wait_in_turn(kDeadline).ok());
+      return found.load();
+    }));
+  });
+  EXPECT_EQ(code_of(stuck.wait_in_turn(milliseconds(20))), ErrorCode::TimedOut);
+  found = true;
+  others.join();
+  fake.complete(stuck_id);
+  EXPECT_TRUE(all_released());
+}
+
+TEST_F(Jobs, ThatTheDeviceNeverHadDoNotRetireThere) {
+  Error full;
+  full.code = ErrorCode::QueueFull;
+  fake.refuse_with(full);
+  EXPECT_EQ(code_of(device.submit(plan, holding.bind(source), holding.bind(destination))),
+            ErrorCode::QueueFull);
+  full.code = ErrorCode::AddressSpaceFull;
+  fake.refuse_with(full);
+  EXPECT_EQ(code_of(device.submit(plan, holding.bind(source), holding.bind(destination))),
+            ErrorCode::AddressSpaceFull);
+  (void)make();
+  EXPECT_EQ(device.retirements(), 0U);
+  fake.accept_again();
+  Job job = submit();
+  EXPECT_EQ(device.retirements(), 0U);
+  fake.complete(last());
+  EXPECT_TRUE(job.wait(kDeadline).ok());
+  EXPECT_EQ(device.retirements(), 1U);
+  Job failed = submit();
+  fake.complete(Completion{last(), JobOutcome::Fault, 0, 1, {}});
+  EXPECT_FALSE(failed.wait(kDeadline).ok());
+  EXPECT_EQ(device.retirements(), 2U);
 }
 
 TEST_F(Jobs, AreOverdueOnlyAfterATimeoutOrALoss) {

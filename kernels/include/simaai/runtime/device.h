@@ -107,6 +107,12 @@ public:
   SIMAAI_RUNTIME_API Status wait(std::chrono::nanoseconds timeout,
                                  const std::atomic<bool>* cancelled = nullptr) noexcept;
 
+  /// Like wait(), but jobs that were handed over earlier on the same device, by whomever in this process, do not count:
+  /// `timeout` begins anew when one of them retires. A device that stands still is so found after `timeout`; jobs that were
+  /// handed over later give no more time, and so a wait ends after at most `timeout` for each job ahead and one more.
+  SIMAAI_RUNTIME_API Status wait_in_turn(std::chrono::nanoseconds timeout,
+                                         const std::atomic<bool>* cancelled = nullptr) noexcept;
+
   /// Looks for completions without waiting, then tells whether the job is retired.
   [[nodiscard]] SIMAAI_RUNTIME_API bool poll() noexcept;
 
@@ -168,9 +174,12 @@ public:
                                 std::chrono::nanoseconds timeout,
                                 const std::atomic<bool>* cancelled = nullptr) const noexcept;
 
-  /// For whoever met QueueFull: reads completions until a job of this device retires, whoever has it, at most `timeout`.
+  /// For whoever met QueueFull: reads completions until a job that the device had retires, whoever has it, at most `timeout`.
   /// True where one did. Somebody has to: those who have the jobs may wait for the caller.
   SIMAAI_RUNTIME_API bool await_retirement(std::chrono::nanoseconds timeout) const noexcept;
+
+  /// Jobs that the device had and that retired so far, whoever had them: it is alive while they become more.
+  [[nodiscard]] SIMAAI_RUNTIME_API std::uint64_t retirements() const noexcept;
 
   /// Makes every wait on this device look at its `cancelled`.
   SIMAAI_RUNTIME_API void wake() const noexcept;
