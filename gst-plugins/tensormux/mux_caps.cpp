@@ -149,6 +149,8 @@ bool MuxCore::set_pad_caps(GstAggregatorPad* pad, GstCaps* caps) {
 
 /// Stream time and running time of the first pad are those of the sets.
 void MuxCore::set_pad_segment(GstAggregatorPad* pad, const GstSegment& segment) {
+  if (segment.rate != pad->segment.rate)
+    input_of(pad).forget_times(); // in between there is another running time
   Heads now = heads(false);
   if (segment.format == GST_FORMAT_TIME && now.count > 0 && now.begin()->pad.get() == pad)
     gst_aggregator_update_segment(mux_, &segment);

@@ -4,6 +4,7 @@
 #include "mux_core.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "common/child_pads.h"
@@ -22,43 +23,73 @@ guint number_of(GstAggregatorPad* pad) noexcept {
   return pad_number(GST_OBJECT_NAME(pad), "sink_").value_or(0);
 }
 
-/// How long a buffer of this pad holds: as it says, as its caps say, or as long as the one before did.
-GstClockTime duration_of(GstBuffer* buffer, const MuxInput& input) noexcept {
+GstClockTime scaled(GstClockTime duration, double by) noexcept {
+  if (!GST_CLOCK_TIME_IS_VALID(duration) || by == 1.0)
+    return duration;
+  const double product = static_cast<double>(duration) * by;
+  return product < static_cast<double>(G_MAXINT64) ? static_cast<GstClockTime>(product)
+                                                   : GST_CLOCK_TIME_NONE;
+}
+
+/// Duration of a buffer, which the segment of its pad counts, as another segment counts it.
+GstClockTime duration_in(const GstSegment& segment, GstBuffer* buffer,
+                         const GstAggregatorPad* pad) noexcept {
+  return scaled(GST_BUFFER_DURATION(buffer), std::abs(segment.rate) / std::abs(pad->segment.rate));
+}
+
+/// How long a buffer of this pad holds, in running time: as it says, as its caps say, or as long as the one before did.
+GstClockTime hold_of(GstBuffer* buffer, const MuxInput& input, double speed) noexcept {
   if (GST_BUFFER_DURATION_IS_VALID(buffer))
-    return GST_BUFFER_DURATION(buffer);
+    return scaled(GST_BUFFER_DURATION(buffer), 1.0 / speed);
   int numerator = 0;
   int denominator = 0;
   if (input.caps != nullptr &&
       gst_structure_get_fraction(gst_caps_get_structure(input.caps.get(), 0), field::kFramerate,
                                  &numerator, &denominator) &&
       numerator > 0)
-    return gst_util_uint64_scale_int(GST_SECOND, denominator, numerator);
-  return input.interval;
+    return scaled(gst_util_uint64_scale_int(GST_SECOND, denominator, numerator), 1.0 / speed);
+  return input.interval; // of running times
 }
 
 } // namespace
 
+/// From when to when a head holds. Rates other than 1 stretch that, and play backwards: a frame is then due at its timestamp
+/// too and holds until the one before it is due. A gap that says how long it is begins at its end, and its timestamp is
+/// the last that it covers.
+void MuxCore::set_span(Head& head, const MuxInput& input) {
+  const double rate = head.pad->segment.rate;
+  const double speed = std::abs(rate);
+  head.start = head.time;
+  head.is_outside = !GST_CLOCK_TIME_IS_VALID(head.start);
+  head.hold = hold_of(head.buffer.get(), input, speed);
+  head.slack = scaled(1, 1.0 / speed) + 1;
+  if (head.is_outside || !GST_CLOCK_TIME_IS_VALID(head.hold))
+    return;
+  if (rate < 0 && head.is_gap && GST_BUFFER_DURATION_IS_VALID(head.buffer.get())) {
+    head.end = head.time + head.slack + 1;
+    head.start = head.end - std::min(head.hold, head.end);
+    return;
+  }
+  head.end = head.start + std::min(head.hold, GST_CLOCK_TIME_NONE - 1 - head.start);
+}
+
 /// Looks at the head of a pad without taking it.
 MuxCore::Head MuxCore::head_of(GstPtr<GstAggregatorPad> pad, bool match_time) {
   Head head;
-  head.buffer.reset(gst_aggregator_pad_peek_buffer(pad.get()));
-  const MuxInput& input = input_of(pad.get());
+  head.pad = std::move(pad);
+  head.buffer.reset(gst_aggregator_pad_peek_buffer(head.pad.get()));
+  const MuxInput& input = input_of(head.pad.get());
   if (head.buffer != nullptr) {
     GstBuffer* const buffer = head.buffer.get();
     head.is_gap = GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_GAP) &&
                   gst_buffer_get_size(buffer) < input.layout.total_bytes();
-    const GstSegment& segment = pad->segment;
-    if (GST_BUFFER_PTS_IS_VALID(buffer) && segment.format == GST_FORMAT_TIME)
+    const GstSegment& segment = head.pad->segment;
+    if (GST_BUFFER_PTS_IS_VALID(buffer) && segment.format == GST_FORMAT_TIME) {
       head.time = gst_segment_to_running_time(&segment, GST_FORMAT_TIME, GST_BUFFER_PTS(buffer));
-    if (match_time && GST_BUFFER_PTS_IS_VALID(buffer) && segment.format == GST_FORMAT_TIME) {
-      head.start = head.time;
-      head.is_outside = !GST_CLOCK_TIME_IS_VALID(head.start);
-      const GstClockTime duration = duration_of(buffer, input);
-      if (!head.is_outside && GST_CLOCK_TIME_IS_VALID(duration))
-        head.end = head.start + duration;
+      if (match_time)
+        set_span(head, input);
     }
   }
-  head.pad = std::move(pad);
   return head;
 }
 
@@ -95,6 +126,10 @@ void MuxCore::take(Head& head) {
   if (!GST_CLOCK_TIME_IS_VALID(head.start))
     return;
   MuxInput& input = input_of(head.pad.get());
+  if (head.is_gap) { // as long as many buffers, maybe
+    input.last_start = GST_CLOCK_TIME_NONE;
+    return;
+  }
   const GstClockTime last = input.last_start.exchange(head.start);
   if (GST_CLOCK_TIME_IS_VALID(last) && head.start > last)
     input.interval = head.start - last;
@@ -105,7 +140,8 @@ bool MuxCore::drop_early(Heads& now, GstClockTime at) {
   bool dropped = false;
   for (Head& head : now) {
     const bool is_early = GST_CLOCK_TIME_IS_VALID(at) && GST_CLOCK_TIME_IS_VALID(head.start) &&
-                          head.start < at && (!GST_CLOCK_TIME_IS_VALID(head.end) || head.end <= at);
+                          head.start < at &&
+                          (!GST_CLOCK_TIME_IS_VALID(head.end) || head.end <= at + head.slack);
     if (!is_early && !head.is_outside)
       continue;
     take(head);
@@ -164,12 +200,12 @@ GstFlowReturn MuxCore::aggregate(bool timeout) {
 /// Live: the set of the oldest head is late. It will not come, and what waits for it goes.
 GstFlowReturn MuxCore::give_up(Heads& now) {
   GstClockTime first = GST_CLOCK_TIME_NONE;
-  GstClockTime end = GST_CLOCK_TIME_NONE;
+  GstClockTime hold = GST_CLOCK_TIME_NONE;
   for (const Head& head : now) {
     if (head.buffer == nullptr || !GST_CLOCK_TIME_IS_VALID(head.start) || head.start >= first)
       continue;
     first = head.start;
-    end = head.end;
+    hold = head.hold;
   }
   if (!GST_CLOCK_TIME_IS_VALID(first))
     return GST_AGGREGATOR_FLOW_NEED_DATA;
@@ -180,7 +216,7 @@ GstFlowReturn MuxCore::give_up(Heads& now) {
     if (!head.is_gap)
       add(dropped_, 1);
   }
-  send_gap(first, GST_CLOCK_TIME_IS_VALID(end) ? end - first : GST_CLOCK_TIME_NONE);
+  send_gap(first, scaled(hold, std::abs(GST_AGGREGATOR_PAD(mux_->srcpad)->segment.rate)));
   return GST_FLOW_OK;
 }
 
@@ -191,32 +227,46 @@ const MuxCore::Head* MuxCore::first_timed(Heads& now) {
   return found != now.end() ? found : nullptr;
 }
 
-/// A tensor is missing on purpose: so is the set. A gap goes when nothing it covers can follow.
+/// A tensor is missing on purpose: so is the set. A gap goes when nothing it covers can follow: only timestamps of buffers
+/// show what it covers, and opposite buffers that have none it costs one set.
 GstFlowReturn MuxCore::push_gap(Heads& now, GstClockTime at) {
   GstClockTime end = GST_CLOCK_TIME_NONE;
-  bool all_gaps = true;
+  const Head* frame = nullptr; // the last one to be due
   for (const Head& head : now) {
-    all_gaps = all_gaps && head.is_gap;
     end = std::min(end, head.end);
+    if (!head.is_gap && GST_CLOCK_TIME_IS_VALID(head.start) &&
+        (frame == nullptr || head.start > frame->start))
+      frame = &head;
   }
+  const Head* first_gap = nullptr;
   for (Head& head : now) {
-    const bool goes = !head.is_gap || (all_gaps && head.end == end) ||
+    const bool goes = !head.is_gap || (frame == nullptr && head.end == end) ||
                       !GST_CLOCK_TIME_IS_VALID(head.end) || !GST_CLOCK_TIME_IS_VALID(at);
     if (!goes)
       continue;
+    if (first_gap == nullptr && head.is_gap && head.end == end)
+      first_gap = &head;
     take(head);
     if (!head.is_gap)
       add(dropped_, 1);
   }
+  const GstSegment& segment = GST_AGGREGATOR_PAD(mux_->srcpad)->segment;
   if (const Head* first = first_timed(now); !GST_CLOCK_TIME_IS_VALID(at) && first != nullptr) {
-    send_gap(first->time, GST_BUFFER_DURATION(first->buffer.get()));
+    send_gap(first->time, duration_in(segment, first->buffer.get(), first->pad.get()));
+    return GST_FLOW_OK;
+  }
+  const double speed = std::abs(segment.rate);
+  if (const Head* lost = frame != nullptr ? frame : first_gap;
+      segment.rate < 0 && lost != nullptr) {
+    send_gap(lost->time, scaled(lost->hold, speed));
     return GST_FLOW_OK;
   }
   const bool known = GST_CLOCK_TIME_IS_VALID(at) && GST_CLOCK_TIME_IS_VALID(end);
-  send_gap(at, known ? end - at : GST_CLOCK_TIME_NONE);
+  send_gap(at, known ? scaled(end - at, speed) : GST_CLOCK_TIME_NONE);
   return GST_FLOW_OK;
 }
 
+/// `at` is running time, `duration` is of the segment of the sets.
 void MuxCore::send_gap(GstClockTime at, GstClockTime duration) {
   add(gaps_, 1);
   // The base class sends what must come before with the first set.
@@ -278,13 +328,15 @@ bool MuxCore::append_tensors(GstBuffer* set, Heads& now, std::uint64_t& bytes) {
 /// Start and duration are those of the slowest pad that starts then. The number of the frame is the first pad's.
 void MuxCore::stamp(GstBuffer* set, Heads& now, GstClockTime at, GstSegment& segment) {
   GstClockTime duration = GST_CLOCK_TIME_NONE;
-  for (const Head& head : now)
-    if (head.start == at && GST_BUFFER_DURATION_IS_VALID(head.buffer.get()) &&
-        (!GST_CLOCK_TIME_IS_VALID(duration) || GST_BUFFER_DURATION(head.buffer.get()) > duration))
-      duration = GST_BUFFER_DURATION(head.buffer.get());
+  for (const Head& head : now) {
+    const GstClockTime own = duration_in(segment, head.buffer.get(), head.pad.get());
+    if (head.start == at && GST_CLOCK_TIME_IS_VALID(own) &&
+        (!GST_CLOCK_TIME_IS_VALID(duration) || own > duration))
+      duration = own;
+  }
   if (const Head* first = first_timed(now); !GST_CLOCK_TIME_IS_VALID(at) && first != nullptr) {
     at = first->time;
-    duration = GST_BUFFER_DURATION(first->buffer.get());
+    duration = duration_in(segment, first->buffer.get(), first->pad.get());
   }
   GST_BUFFER_DURATION(set) = duration;
   if (GST_CLOCK_TIME_IS_VALID(at)) {

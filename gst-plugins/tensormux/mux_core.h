@@ -19,6 +19,8 @@
 
 namespace simaai::gst {
 
+struct MuxInput;
+
 template <> struct GstRelease<GstAggregatorPad> {
   void operator()(GstAggregatorPad* pad) const noexcept { gst_object_unref(pad); }
 };
@@ -61,8 +63,10 @@ private:
     GstPtr<GstAggregatorPad> pad;
     GstPtr<GstBuffer> buffer;                 ///< null: none yet
     GstClockTime time = GST_CLOCK_TIME_NONE;  ///< running time
-    GstClockTime start = GST_CLOCK_TIME_NONE; ///< the same, where times are matched; NONE: any
-    GstClockTime end = GST_CLOCK_TIME_NONE;   ///< NONE: not known
+    GstClockTime start = GST_CLOCK_TIME_NONE; ///< running time, where times are matched; NONE: any
+    GstClockTime end = GST_CLOCK_TIME_NONE;   ///< running time; NONE: not known
+    GstClockTime hold = GST_CLOCK_TIME_NONE;  ///< for how much running time; NONE: not known
+    GstClockTime slack = 0; ///< what `end` may be too late by: times and durations are rounded
     bool is_gap = false;
     bool is_outside = false; ///< of its segment
   };
@@ -73,6 +77,7 @@ private:
     Head* end() noexcept { return all.data() + count; }
   };
 
+  static void set_span(Head& head, const MuxInput& input);
   [[nodiscard]] static Head head_of(GstPtr<GstAggregatorPad> pad, bool match_time);
   [[nodiscard]] Heads heads(bool match_time) const;
   static void take(Head& head);
