@@ -71,7 +71,8 @@ void _GstSimaaiTensorInfo::refresh() noexcept {
     tile_axes = to_four(tiled->axes);
   } else {
     const auto rank = static_cast<gint>(spec.shape.rank());
-    tile_axes = {-1, rank - 3, rank - 2, rank - 1}; // what blocked channels imply
+    // What blocked channels imply; lower ranks are refused, but have axes until then.
+    tile_axes = {-1, std::max(rank - 3, -1), std::max(rank - 2, -1), rank - 1};
   }
 }
 

@@ -243,12 +243,16 @@ Written write_strided(const AnyTensors& tensors) {
                                               G_TYPE_STRING, "row-major", nullptr));
   GValue dims = G_VALUE_INIT;
   gst_value_array_init(&dims, static_cast<guint>(info.spec.shape.rank()));
-  for (const std::int64_t extent : info.spec.shape.extents()) {
+  const auto append = [&dims](std::int64_t extent) {
     GValue item = G_VALUE_INIT;
     g_value_init(&item, G_TYPE_INT);
     g_value_set_int(&item, static_cast<int>(extent));
     gst_value_array_append_and_take_value(&dims, &item);
-  }
+  };
+  for (const std::int64_t extent : info.spec.shape.extents())
+    append(extent);
+  if (info.spec.shape.rank() == 0)
+    append(1);
   gst_structure_take_value(made.get(), "dims", &dims);
   if (info.tensor_id)
     gst_structure_set(made.get(), field::kTensorId, G_TYPE_STRING, info.tensor_id->c_str(),

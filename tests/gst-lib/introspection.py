@@ -54,6 +54,12 @@ class Introspection(unittest.TestCase):
         scalar = GstSimaai.TensorInfo.new(GstSimaai.Dtype.FLOAT32, [])
         self.assertEqual((scalar.get_shape(), scalar.get_size()), ([], (True, 4)))
 
+    def test_an_axis_that_a_rank_does_not_have_is_absent(self):
+        for shape, axes in (([5], [-1, -1, -1, 0]), ([4, 5], [-1, -1, 0, 1]), ([3, 4, 5], [-1, 0, 1, 2])):
+            info = GstSimaai.TensorInfo.new(GstSimaai.Dtype.BFLOAT16, shape)
+            info.set_mla_cblocked([1, 1, 1, 16])
+            self.assertEqual(info.get_tile_axes(), axes)
+
     def test_each_getter_answers_for_each_tensor(self):
         """An array that is not there is an empty list, of a tensor alone and of one of a set."""
         member = "application/vnd.simaai.tensor,dtype=bfloat16,shape=<2,8,6,20>"

@@ -57,6 +57,8 @@ std::vector<Spelling> spellings() {
       {"Strided", kTensor + ",dtype=bfloat16,shape=<1,4,3>,tensor-id=boxes",
        "tensor/strided,type=bfloat16,dims=<1,4,3>,dims-order=row-major,tensor-id=boxes", true,
        true},
+      {"StridedScalar", kTensor + ",dtype=float32,shape=<>",
+       "tensor/strided,type=float32,dims=<1>,dims-order=row-major", true, false},
       {"ColumnMajor", kTensor + ",dtype=int8,shape=<1,4,3>",
        "tensor/strided,type=int8,dims=<3,4,1>,dims-order=col-major", false, true},
       {"EmptyStrided", kTensor + ",dtype=int8,shape=<0,4>",
