@@ -21,6 +21,9 @@
 #include <thread>
 #include <vector>
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <gst/app/gstappsink.h>
 #include <gst/app/gstappsrc.h>
 #include <gst/simaai/tensor.h>
@@ -334,9 +337,19 @@ std::string wait_for_end(GstElement* pipeline) {
   return failure;
 }
 
+/// Takes the numbers of closed standard descriptors, which memory would get otherwise. Their use still fails: each is opened the wrong
+/// way round.
+void keep_standard_descriptors() {
+  for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd)
+    if (::fcntl(fd, F_GETFD) < 0 &&
+        ::open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
+      stop("a standard descriptor is closed, and /dev/null cannot stand in for it");
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
+  keep_standard_descriptors();
   std::setlocale(LC_CTYPE, ""); // for names of files and the help
   const Options options = parse(argc, argv);
   GError* error = nullptr;

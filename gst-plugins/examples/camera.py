@@ -8,6 +8,7 @@ Options, results and exit statuses are those of camera.cpp. Needs python3-gst-1.
 """
 import argparse
 import contextlib
+import errno
 import os
 import re
 import signal
@@ -220,6 +221,8 @@ def parse():
 
 def main():
     options = parse()
+    if sys.stdout is None:
+        stop(f"standard output: {os.strerror(errno.EBADF)}")
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # Python would see it when the wait for the pipeline is over
     Gst.init(None)
     writes = options.raw

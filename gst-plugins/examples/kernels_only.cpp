@@ -16,6 +16,9 @@
 #include <variant>
 #include <vector>
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <simaai/kernels/a65/casttess.h>
 #include <simaai/kernels/a65/detesscast.h>
 #include <simaai/runtime/dma_buf.h>
@@ -197,9 +200,19 @@ void convert_all(Size size) {
   std::fprintf(stderr, "%d frames, tiles in memory of %s\n", frames, source.name());
 }
 
+/// Takes the numbers of closed standard descriptors, which memory would get otherwise. Their use still fails: each is opened the wrong
+/// way round.
+void keep_standard_descriptors() {
+  for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd)
+    if (::fcntl(fd, F_GETFD) < 0 &&
+        ::open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
+      stop("a standard descriptor is closed, and /dev/null cannot stand in for it");
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
+  keep_standard_descriptors();
   const Size size = parse(argc, argv);
   try {
     convert_all(size);

@@ -195,6 +195,11 @@ void check_camera(const std::string& program, const std::string& name) {
   EXPECT_EQ(full.status, 1) << "results were lost";
   EXPECT_NE(full.text.find(name + ": /dev/full: No space left"), std::string::npos) << full.text;
   EXPECT_EQ(run("(" + program + " --frames 3 >/dev/full)").status, 1) << "the report was lost";
+  for (const char* closed : {">&-", "<&- >&-"}) {
+    const Outcome outcome = run("(" + program + " --frames 3 " + closed + ")");
+    EXPECT_EQ(outcome.status, 1) << closed << "\n" << outcome.text;
+    EXPECT_EQ(outcome.text, name + ": standard output: Bad file descriptor\n") << closed;
+  }
 }
 
 TEST(Examples, TheCameraInCxx) { check_camera(SIMAAI_EXAMPLE_CAMERA, "camera"); }
@@ -263,6 +268,35 @@ TEST(Examples, WhatTheKernelsAloneRefuse) {
   EXPECT_EQ(full.status, 1) << full.text;
   EXPECT_NE(full.text.find("kernels_only: the results cannot be written"), std::string::npos)
       << full.text;
+}
+
+/// Memory must not get the number of a standard descriptor: results would go into it, or pictures come out of it.
+TEST(Examples, TheKernelsAloneWithoutStandardDescriptors) {
+  const std::string program = std::string(SIMAAI_EXAMPLE_KERNELS_ONLY) + " 4x4 ";
+  const std::vector<std::uint8_t> pixels(96);
+  const TemporaryFile input;
+  std::ofstream(input.name(), std::ios::binary)
+      .write(reinterpret_cast<const char*>(pixels.data()),
+             static_cast<std::streamsize>(pixels.size()));
+  const std::string pictures = "<" + input.name();
+  const Outcome no_output = run("(" + program + pictures + " >&-)");
+  EXPECT_EQ(no_output.status, 1) << no_output.text;
+  EXPECT_EQ(no_output.text.rfind("kernels_only: the results cannot be written\n"),
+            no_output.text.find("kernels_only"))
+      << no_output.text;
+  const Outcome no_input = run("(" + program + "<&-)");
+  EXPECT_EQ(no_input.status, 1) << no_input.text;
+  EXPECT_EQ(no_input.text, "kernels_only: the pictures cannot be read\n");
+  const Outcome neither = run("(" + program + "<&- >&-)");
+  EXPECT_EQ(neither.status, 1) << neither.text;
+  EXPECT_EQ(neither.text, "kernels_only: the pictures cannot be read\n");
+  const TemporaryFile values;
+  const Outcome no_messages = run("(" + program + pictures + " >" + values.name() + " 2>&-)");
+  EXPECT_EQ(no_messages.status, 0);
+  EXPECT_EQ(no_messages.text, "");
+  expect_values(values, expected_of(pixels), "without standard error");
+  EXPECT_EQ(run("(" + program + pictures + " >&- 2>&-)").status, 1);
+  EXPECT_EQ(run("(" + program + "<&- >&- 2>&-)").status, 1);
 }
 
 } // namespace
