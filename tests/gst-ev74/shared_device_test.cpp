@@ -234,6 +234,7 @@ TEST(SharedDevice, ThatStandsStillIsFoundByAllWhoWantRoom) {
   full.code = simaai::runtime::ErrorCode::QueueFull;
   fake.refuse_with(full);
   std::vector<std::thread> streams;
+  streams.reserve(elements.size());
   for (const auto& element : elements)
     streams.emplace_back([&element] { EXPECT_EQ(element->push_shared(), GST_FLOW_ERROR); });
   for (std::thread& stream : streams)
@@ -250,6 +251,7 @@ TEST(SharedDevice, ThatStandsStillIsFoundByAllWhoHaveJobs) {
     ASSERT_TRUE(elements.back()->send_caps(caps_of(kInput)));
   }
   std::vector<std::thread> streams;
+  streams.reserve(elements.size());
   for (const auto& element : elements)
     streams.emplace_back([&element] {
       EXPECT_TRUE(eventually([&] { return element->push_shared() == GST_FLOW_ERROR; }));

@@ -340,6 +340,7 @@ TEST_F(Jobs, ThatNobodyWaitsForRetireWhereSomebodyWaitsForRoom) {
 
 TEST_F(Jobs, AheadOfAnotherTakeNoneOfItsTime) {
   std::vector<Job> jobs;
+  jobs.reserve(40);
   for (int i = 0; i < 40; ++i)
     jobs.push_back(submit());
   std::thread device_side([&] {
