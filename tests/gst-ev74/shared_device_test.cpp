@@ -136,19 +136,20 @@ TEST(SharedDevice, ManyElementsInARowFinish) {
   expect_through(row, 1);
 }
 
-TEST(SharedDevice, TimeInAQueueIsNoTimeOfAJob) {
-  // A job takes a small part of its time, what is ahead of it more than all.
+/// A job takes a small part of its time, what is ahead of it more than all.
+void expect_through_queue(const char* first_depth, const char* second_depth, std::size_t tensors,
+                          std::size_t frames) {
   const std::string options = "latency-us=15000";
   const ServerProcess server({"--queue", "32", "--model", options});
-  for (const std::string& device : {server.uri(), "model:seed=28," + options}) {
-    expect_through("simaaicasttess" + on(device, "16", "200") + "! simaaidetesscast" +
-                       on(device, "1", "200"),
-                   1, 24);
-    expect_through("simaaicasttess" + on(device, "3", "200") + "! simaaidetesscast" +
-                       on(device, "3", "200"),
-                   16, 2);
-  }
+  for (const std::string& device : {server.uri(), "model:seed=28," + options})
+    expect_through("simaaicasttess" + on(device, first_depth, "200") + "! simaaidetesscast" +
+                       on(device, second_depth, "200"),
+                   tensors, frames);
 }
+
+TEST(SharedDevice, TimeInAQueueIsNoTimeOfAJob) { expect_through_queue("16", "1", 1, 24); }
+
+TEST(SharedDevice, TimeInAQueueIsNoTimeOfAJobOfASet) { expect_through_queue("3", "3", 16, 2); }
 
 /// One element on a device, with a buffer that can be pushed again and again.
 struct Cycled : ElementHarness {
