@@ -231,14 +231,8 @@ Status Session::wait(std::uint32_t index, nanoseconds timeout, Waiting waiting,
       ahead = left_ahead;
       deadline = Clock::now() + bounded;
     }
-    const nanoseconds left = std::max<nanoseconds>(deadline - Clock::now(), nanoseconds(0));
-    if ((last_look && left == nanoseconds(0)) || exhausted_)
+    if (exhausted_ || !wait_on(lock, deadline, &last_look))
       break;
-    last_look = left == nanoseconds(0);
-    if (pumping_)
-      changed_.wait_for(lock, left);
-    else
-      pump(lock, left);
   }
   switch (slot.state) {
   case JobState::Completed:
@@ -259,20 +253,24 @@ Status Session::wait(std::uint32_t index, nanoseconds timeout, Waiting waiting,
   return slot.error;
 }
 
+bool Session::wait_on(Lock& lock, Clock::time_point deadline, bool* last_look) noexcept {
+  const nanoseconds left = std::max<nanoseconds>(deadline - Clock::now(), nanoseconds(0));
+  if (*last_look && left == nanoseconds(0))
+    return false;
+  *last_look = left == nanoseconds(0);
+  if (pumping_)
+    changed_.wait_for(lock, left);
+  else
+    pump(lock, left);
+  return true;
+}
+
 bool Session::await_retirement(nanoseconds timeout) noexcept {
   const auto deadline = Clock::now() + std::min(std::max(timeout, nanoseconds(0)), kLongest);
   Lock lock(mutex_);
   const std::uint64_t before = retirements_;
   bool last_look = false;
-  while (retirements_ == before && !exhausted_) {
-    const nanoseconds left = std::max<nanoseconds>(deadline - Clock::now(), nanoseconds(0));
-    if (last_look && left == nanoseconds(0))
-      break;
-    last_look = left == nanoseconds(0);
-    if (pumping_)
-      changed_.wait_for(lock, left);
-    else
-      pump(lock, left);
+  while (retirements_ == before && !exhausted_ && wait_on(lock, deadline, &last_look)) {
   }
   return retirements_ != before;
 }

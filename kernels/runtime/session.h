@@ -105,6 +105,9 @@ private:
   void park(Slot& slot, const Error& why) noexcept;
   [[nodiscard]] Keeps retire(Slot& slot, JobState end) noexcept;
   void pump(Lock& lock, std::chrono::nanoseconds timeout) noexcept;
+  /// Waits for one change, reading completions where nobody else does. False once the deadline was over at the last look as well.
+  [[nodiscard]] bool wait_on(Lock& lock, std::chrono::steady_clock::time_point deadline,
+                             bool* last_look) noexcept;
   void start_reaper() noexcept;
   void reap() noexcept;
   [[nodiscard]] Submission submission(const Slot& slot) const noexcept;
