@@ -33,6 +33,8 @@ class LogOf {
 public:
   explicit LogOf(const char* category) : category_(category) {
     gst_debug_set_active(TRUE);
+    gst_debug_set_color_mode(
+        GST_DEBUG_COLOR_MODE_OFF); // the log goes to the results of the tests, too
     gst_debug_set_threshold_for_name(category, GST_LEVEL_ERROR);
     (gst_debug_add_log_function)(keep, this, nullptr); // the macro compares void* with a function
   }
