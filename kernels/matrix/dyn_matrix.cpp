@@ -14,6 +14,12 @@ PlainView plain_view(const DynMatrixRef& matrix) noexcept {
           row_major ? 1 : matrix.rows()};
 }
 
+/// Refuses a matrix that was moved from.
+void require_elements(const char* operation, const DynMatrixRef& matrix) noexcept {
+  if (matrix.rows() == 0)
+    detail::stop_index(operation, 0, 0, 0, 0);
+}
+
 void require_size(const char* operation, std::size_t found, std::size_t expected) noexcept {
   if (found != expected)
     detail::stop({ViolationKind::SizeMismatch, operation, {found, 0}, {expected, 0}});
@@ -22,6 +28,7 @@ void require_size(const char* operation, std::size_t found, std::size_t expected
 template <class T>
 void check_gemv(const char* operation, const DynMatrixRef& a, std::span<const std::int8_t> x,
                 std::span<T> y) noexcept {
+  require_elements(operation, a);
   require_size(operation, x.size(), a.cols());
   require_size(operation, y.size(), a.rows());
   detail::refuse_overlap(operation, y.data(), y.size_bytes(), a.storage().data(),
@@ -32,6 +39,8 @@ void check_gemv(const char* operation, const DynMatrixRef& a, std::span<const st
 template <class T>
 void check_matmul(const char* operation, const DynMatrixRef& a, const DynMatrixRef& b,
                   std::span<T> c) noexcept {
+  require_elements(operation, a);
+  require_elements(operation, b);
   require_size(operation, b.rows(), a.cols());
   require_size(operation, c.size(), a.rows() * b.cols());
   detail::refuse_overlap(operation, c.data(), c.size_bytes(), a.storage().data(),
@@ -49,6 +58,7 @@ PlainOutput plain_output(std::int32_t* sums, std::int8_t* elements, const Requan
 } // namespace
 
 Result<std::size_t, EncodeError> DynMatrixRef::encode(std::span<std::byte> dst) const noexcept {
+  require_elements("encode", *this);
   const std::size_t needed = encoded_bytes(rows_, cols_);
   if (dst.size() < needed)
     return EncodeError{EncodeError::BufferTooSmall, needed, dst.size()};
@@ -66,6 +76,7 @@ std::optional<DynMatrix> DynMatrix::create(std::size_t rows, std::size_t cols,
 }
 
 DynMatrix DynMatrix::relocated(DynMatrixRef source, DynOrder order) noexcept {
+  require_elements("relocated", source);
   DynMatrix result(source.rows(), source.cols(), order);
   for (std::size_t row = 0; row < source.rows(); ++row)
     for (std::size_t col = 0; col < source.cols(); ++col)
@@ -110,10 +121,11 @@ Result<DynMatrix, DecodeError> DynMatrix::decode(std::span<const std::byte> stre
 }
 
 Result<void, DecodeError> DynMatrix::decode_into(std::span<const std::byte> stream) noexcept {
+  require_elements("decode", *this);
   if (const auto checked = detail::check_shape(stream, rows_, cols_); !checked)
     return checked;
-  detail::refuse_overlap("decode", stream.data(), stream.size(), elements_.data(),
-                         elements_.size());
+  detail::refuse_overlap("decode", elements_.data(), elements_.size(), stream.data(),
+                         stream.size());
   return place(stream.data() + kHeaderBytes);
 }
 

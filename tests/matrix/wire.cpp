@@ -2,6 +2,8 @@
 // The wire form: the bytes that are written, and each refusal of the reader in its order.
 #include <algorithm>
 
+#include <simaai/kernels/matrix/tgmx_file.h>
+
 #include "support.h"
 
 using namespace matrix_test;
@@ -280,6 +282,17 @@ TEST(Wire, RandomShapesOnEachInstructionSet) {
   });
 }
 
+TEST(Wire, ConstantExpressionsWriteAndReadToo) {
+  static constexpr auto kStream = [] {
+    std::array<std::byte, 39> stream{};
+    (void)Matrix<2, 3, ColMajor>::relocated(Matrix<2, 3>({{1, -2, 3}, {4, 5, -6}})).encode(stream);
+    return stream;
+  }();
+  static_assert(Matrix<2, 3>::decode(kStream).value().get(1, 2) == -6);
+  static_assert(Matrix<3, 2>::decode(kStream).error().code == DecodeError::ShapeMismatch);
+  EXPECT_TRUE(std::ranges::equal(kStream, golden()));
+}
+
 TEST(Wire, MovedMatrixLeavesAnEmptyOne) {
   const reference::Rows rows = reference::Random(44).rows(3, 4);
   DynMatrix first = dyn_filled(rows, DynOrder::ColMajor);
@@ -291,6 +304,27 @@ TEST(Wire, MovedMatrixLeavesAnEmptyOne) {
   first = std::move(second);
   EXPECT_EQ(second.cols(), 0U); // NOLINT(bugprone-use-after-move)
   EXPECT_EQ(first.get(2, 3), rows[2][3]);
+}
+
+// A stream of 0 x 0 is one that every reader refuses: writing it would lose the matrix silently.
+TEST(WireDeathTest, WhatWasMovedFromIsNoOperand) {
+  DynMatrix left = dyn_filled(reference::Random(45).rows(3, 4), DynOrder::RowMajor);
+  const DynMatrix kept = std::move(left);
+  std::vector<std::byte> stream(encoded_bytes(3, 4));
+  const char* const nothing = "position \\(0, 0\\) is outside a 0 x 0 matrix";
+  // NOLINTBEGIN(bugprone-use-after-move)
+  EXPECT_DEATH((void)left.encode(stream), nothing);
+  EXPECT_DEATH((void)DynMatrixRef(left).encode({}), nothing);
+  EXPECT_DEATH((void)left.decode_into(stream), nothing);
+  EXPECT_DEATH((void)DynMatrix::relocated(left, DynOrder::ColMajor), nothing);
+  EXPECT_DEATH((void)write_tgmx("/dev/null", left), nothing);
+  EXPECT_DEATH(gemv(left, {}, {}), nothing);
+  EXPECT_DEATH(gemv_requantized(left, {}, Requant(1, 1), {}), nothing);
+  EXPECT_DEATH(matmul(left, left, {}, DynOrder::RowMajor), nothing);
+  EXPECT_DEATH(matmul_requantized(left, left, Requant(1, 1), {}, DynOrder::RowMajor), nothing);
+  left = kept;
+  // NOLINTEND(bugprone-use-after-move)
+  EXPECT_TRUE(left.encode(stream).ok());
 }
 
 void expect_damage_is_found(std::size_t row_count, std::size_t col_count) {
@@ -328,6 +362,14 @@ TEST(WireDeathTest, OverlapStopsTheProgram) {
   EXPECT_DEATH((void)inside.encode(memory), "encode: the output \\(39 bytes\\) overlaps");
   const MatrixRef<2, 3> behind(std::span<const std::int8_t, 6>(elements + 1, 6));
   EXPECT_TRUE(behind.encode(memory).ok()); // adjacent ranges are apart
+  // What is read and what is written change places where a stream is read.
+  union {
+    std::array<std::byte, 39> stream;
+    Matrix<2, 3> matrix;
+  } both{};
+  (void)Matrix<2, 3>({{1, -2, 3}, {4, 5, -6}}).encode(both.stream);
+  EXPECT_DEATH((void)decode_into(both.stream, both.matrix),
+               "decode: the output \\(6 bytes\\) overlaps an operand \\(39\\)");
 }
 
 } // namespace

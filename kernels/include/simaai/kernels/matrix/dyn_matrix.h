@@ -84,7 +84,8 @@ private:
 };
 
 /// A run-time-sized matrix that owns its elements. Const members are reentrant. A matrix that was
-/// moved from has no rows and no columns until another is assigned to it.
+/// moved from has no rows and no columns until another is assigned to it; as an operand, and where
+/// it is written or filled, it stops the program.
 class DynMatrix {
 public:
   DynMatrix(const DynMatrix&) = default;

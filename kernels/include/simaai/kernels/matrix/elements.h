@@ -79,6 +79,17 @@ void refuse_overlap(const char* operation, const void* output, std::size_t outpu
                    matrix.storage().size());
 }
 
+/// Refuses an operand that shares bytes with the matrix that is written.
+template <Elements M>
+void refuse_overlap(const char* operation, const M& output, const void* operand,
+                    std::size_t operand_bytes) noexcept {
+  refuse_overlap(operation, static_cast<const void*>(&output), sizeof(output), operand,
+                 operand_bytes);
+  if constexpr (StoredElements<M>)
+    refuse_overlap(operation, output.storage().data(), output.storage().size(), operand,
+                   operand_bytes);
+}
+
 /// The memory of a matrix in a known order.
 template <PlainElements M> constexpr PlainView plain_view(const M& matrix) noexcept {
   constexpr bool kRowMajor = std::same_as<typename M::order_type, RowMajor>;

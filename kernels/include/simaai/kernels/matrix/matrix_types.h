@@ -49,7 +49,7 @@ public:
     return result;
   }
   /// Matrix that a TGMX stream holds, or why the stream is refused (wire.h).
-  [[nodiscard]] static Result<Matrix, DecodeError>
+  [[nodiscard]] static constexpr Result<Matrix, DecodeError>
   decode(std::span<const std::byte> stream) noexcept {
     Matrix result;
     if (const auto decoded = decode_into(stream, result); !decoded)
@@ -70,7 +70,7 @@ public:
     elements_[O::offset(row, col, R, C)] = value;
   }
   /// Writes the matrix as a TGMX stream (wire.h).
-  Result<std::size_t, EncodeError> encode(std::span<std::byte> dst) const noexcept {
+  constexpr Result<std::size_t, EncodeError> encode(std::span<std::byte> dst) const noexcept {
     return matrix::encode(*this, dst);
   }
 
@@ -121,7 +121,7 @@ public:
     return elements_[O::offset(row, col, R, C)];
   }
   /// Writes the matrix as a TGMX stream (wire.h), straight from the borrowed bytes.
-  Result<std::size_t, EncodeError> encode(std::span<std::byte> dst) const noexcept {
+  constexpr Result<std::size_t, EncodeError> encode(std::span<std::byte> dst) const noexcept {
     return matrix::encode(*this, dst);
   }
   /// The borrowed bytes, in the order O.

@@ -237,7 +237,7 @@ constexpr Result<void, DecodeError> decode_into(std::span<const std::byte> strea
   if (const auto checked = detail::check_shape(stream, M::kRows, M::kCols); !checked)
     return checked;
   if (!std::is_constant_evaluated())
-    detail::refuse_overlap("decode", stream.data(), stream.size(), dst);
+    detail::refuse_overlap("decode", dst, stream.data(), stream.size());
   const std::byte* record = stream.data() + kHeaderBytes;
 #if SIMAAI_MATRIX_USE_LIBRARY
   if constexpr (detail::WritableStorage<M>)
