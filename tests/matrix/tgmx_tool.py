@@ -4,6 +4,7 @@
 
 usage: tgmx_tool.py PROGRAM
 """
+import os
 import pathlib
 import random
 import resource
@@ -114,6 +115,13 @@ class Tool(unittest.TestCase):
         self.assertEqual(out, tgmx(WORKED))
         self.assertEqual(self.run_tool('print', '/dev/stdin', stdin=tgmx(WORKED))[0], text(WORKED))
 
+    def test_text_of_other_systems(self):
+        for content in (b'1 -2 3\r\n4 5 -6\r\n', b'1 -2 3\r4 5 -6\r', b'\xef\xbb\xbf1,-2,3\n4,5,-6\n',
+                        b'# signs\r1;-2;3\r# more\r\r4;5;-6'):
+            output = self.path('out.tgmx')
+            self.run_tool('convert', self.path('in.csv', content), output)
+            self.assertEqual(output.read_bytes(), tgmx(WORKED))
+
     def test_other_npy_headers_of_the_same_matrix(self):
         for content in (npy(WORKED, version=2), npy(WORKED, version=3), npy(WORKED, descr='<i1'),
                         npy(WORKED, header='{"shape":(2,3),"fortran_order":False,"descr":"|i1"}')):
@@ -180,6 +188,12 @@ class Tool(unittest.TestCase):
                 (b'128\n', 'line 1, number 1: "128" is outside -128 to 127'),
                 (b'99999999999999999999\n', 'line 1, number 1: "99999999999999999999" is outside -128 to 127'),
                 (b'\xff\x00abc\n', 'line 1, number 1: "??abc" is not a whole number'),
+                (b'1,,3\n4,5,6\n', 'line 1, number 2: the cell is empty'),
+                (b',2,3\n', 'line 1, number 1: the cell is empty'),
+                (b'1,2\n3, \n', 'line 2, number 2: the cell is empty'),
+                (b'1; ;3 # last\n', 'line 1, number 2: the cell is empty'),
+                (b'1 2\r3\r', 'line 2 has 1 numbers, the lines before it have 2'),
+                (b'1 2\r\n3 4\r\n5 x\r\n', 'line 3, number 2: "x" is not a whole number'),
                 (b'1 ' * 11173 + b'\n', 'the text is 1 x 11173; both dimensions must be 1 to 11172')):
             self.expect_refused(content, message, 'bad.txt')
 
@@ -194,6 +208,18 @@ class Tool(unittest.TestCase):
             for form in ('tgmx', 'npy', 'text'):
                 err = self.run_tool('convert', '--to', form, good, target, status=1)[1]
                 self.assertIn(f'simaai-tgmx: {target}: cannot be ', err)
+
+    def test_what_cannot_be_printed_is_no_success(self):
+        good = self.path('good.tgmx', tgmx(WORKED))
+        for arguments in (['info', good], ['info', good, good], ['print', good], ['--help']):
+            with open('/dev/full', 'wb') as full:
+                result = subprocess.run([PROGRAM, *arguments], stdout=full, stderr=subprocess.PIPE)
+            self.assertEqual(result.returncode, 1, arguments)
+            self.assertEqual(result.stderr.decode(),
+                             'simaai-tgmx: standard output: cannot be written: No space left on device\n')
+            closed = subprocess.run([PROGRAM, *arguments], stderr=subprocess.PIPE, preexec_fn=lambda: os.close(1))
+            self.assertEqual(closed.returncode, 1, arguments)
+            self.assertIn('standard output: cannot be written', closed.stderr.decode())
 
     def test_a_file_that_cannot_be_written_whole_is_removed(self):
         good = self.path('good.tgmx', tgmx([[1] * 100] * 100))
@@ -227,6 +253,8 @@ class Tool(unittest.TestCase):
         for arguments, message in (
                 ([], 'a command is missing'),
                 (['show', good], 'unknown command show'),
+                (['show'], 'unknown command show'),
+                (['--to', 'npy'], 'unknown command --to'),
                 (['info'], 'info needs a file'),
                 (['print', good, good], 'print takes one file'),
                 (['convert', good], 'convert takes an input and an output'),
@@ -235,14 +263,34 @@ class Tool(unittest.TestCase):
                 (['convert', '--to', 'json', good, good], '--to is tgmx, npy or text, not "json"'),
                 (['convert', '--order', 'up', good, good], '--order is row or column, not "up"'),
                 (['convert', '--speed', '1', good, good], 'unknown option --speed'),
+                (['convert', '--speed=1', good, good], 'unknown option --speed'),
+                (['convert', '--order=up', good, good], '--order is row or column, not "up"'),
+                (['convert', '--to=', good, good], '--to is tgmx, npy or text, not ""'),
                 (['convert', good, good, '--to'], '--to needs a value')):
             err = self.run_tool(*arguments, status=2)[1]
             self.assertIn(message, err.splitlines()[0])
             self.assertIn('usage: simaai-tgmx info FILE', err)
         self.assertEqual(good.read_bytes(), tgmx(WORKED))
-        self.assertIn(b'usage: simaai-tgmx', self.run_tool('--help')[0])
+        for arguments in (['--help'], ['-h'], ['help'], ['convert', '--help'], ['info', '-h'], ['print', good, '-h'],
+                          ['convert', '--to', '-h']):
+            out, err = self.run_tool(*arguments)
+            self.assertIn(b'usage: simaai-tgmx', out)
+            self.assertEqual(err, '')
+
+    def test_options_in_either_spelling_and_names_that_look_like_options(self):
+        good = self.path('good.tgmx', tgmx(WORKED))
+        self.run_tool('convert', '--from=tgmx', '--order=column', good, self.path('out.npy'))
+        self.assertEqual(self.path('out.npy').read_bytes(), npy(WORKED, fortran=True))
+        odd = self.path('--help', tgmx(WORKED))
+        back = subprocess.run([PROGRAM, 'convert', '--from', 'tgmx', '--', odd.name, '--to.npy'],
+                              cwd=self.folder.name, capture_output=True)
+        self.assertEqual((back.returncode, back.stderr), (0, b''))
+        self.assertEqual(self.path('--to.npy').read_bytes(), npy(WORKED))
+        for command in ('info', 'print', 'verify'):
+            shown = subprocess.run([PROGRAM, command, '--', odd.name], cwd=self.folder.name, capture_output=True)
+            self.assertEqual((shown.returncode, shown.stderr), (0, b''), command)
 
 
 if __name__ == '__main__':
-    PROGRAM = sys.argv.pop(1)
+    PROGRAM = os.path.abspath(sys.argv.pop(1))
     unittest.main()

@@ -34,7 +34,7 @@ enum class Format { Tgmx, Npy, Text };
 [[nodiscard]] Read parse_npy(std::string_view content);
 [[nodiscard]] std::string format_npy(const DynMatrix& matrix, DynOrder order);
 
-/// One row a line, decimal numbers apart by blanks, commas or semicolons; '#' starts a comment.
+/// One row a line, decimal numbers apart by blanks, or by one comma or semicolon; '#' starts a comment.
 [[nodiscard]] Read parse_text(std::string_view content);
 [[nodiscard]] std::string format_text(const DynMatrix& matrix);
 

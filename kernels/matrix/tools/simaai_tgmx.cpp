@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // simaai-tgmx: shows, checks and converts matrices in the TGMX wire form.
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <span>
 #include <string>
 #include <vector>
@@ -30,7 +32,8 @@ constexpr const char* kHelp =
     "         (.tgmx .npy .txt .csv) unless FORMAT (tgmx, npy, text) says so; ORDER (row, column)\n"
     "         is how the elements of an .npy output are stored, row by row by default\n"
     "\n"
-    "Files are read whole; /dev/stdin and /dev/stdout work with --from and --to.\n"
+    "Text has one row a line, numbers apart by blanks, or by one comma or semicolon; # starts a\n"
+    "comment. Files are read whole; /dev/stdin and /dev/stdout work with --from and --to.\n"
     "Exit status: 0 done, 1 a file was refused, 2 wrong usage.\n";
 
 int usage(const std::string& problem) {
@@ -64,9 +67,8 @@ int print(const std::string& path) {
   if (!matrix)
     return refuse(path, matrix.error());
   const std::string text = format_text(matrix.value());
-  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
-  return written && std::fflush(stdout) == 0 ? kDone
-                                             : refuse("standard output", "cannot be written");
+  (void)std::fwrite(text.data(), 1, text.size(), stdout); // main() sees whether it failed
+  return kDone;
 }
 
 /// Runs a command on each file and remembers whether one was refused.
@@ -103,17 +105,27 @@ std::string set_option(Conversion& conversion, const std::string& option,
 }
 
 std::string parse_conversion(Conversion& conversion, std::span<const std::string> arguments) {
+  bool names_only = false; // behind --
   for (std::size_t n = 0; n < arguments.size(); ++n) {
-    if (!arguments[n].starts_with("--")) {
-      conversion.paths.push_back(arguments[n]);
+    std::string option = arguments[n];
+    if (names_only || !option.starts_with("--")) {
+      conversion.paths.push_back(option);
       continue;
     }
-    if (n + 1 == arguments.size())
-      return arguments[n] + " needs a value";
-    if (std::string problem = set_option(conversion, arguments[n], arguments[n + 1]);
-        !problem.empty())
+    names_only = option == "--";
+    if (names_only)
+      continue;
+    std::string value;
+    if (const std::size_t equals = option.find('='); equals != std::string::npos) {
+      value = option.substr(equals + 1);
+      option.resize(equals);
+    } else if (n + 1 == arguments.size()) {
+      return option + " needs a value";
+    } else {
+      value = arguments[++n];
+    }
+    if (std::string problem = set_option(conversion, option, value); !problem.empty())
       return problem;
-    ++n;
   }
   if (conversion.paths.size() != 2)
     return "convert takes an input and an output";
@@ -143,29 +155,42 @@ int convert(std::span<const std::string> arguments) {
   return kDone;
 }
 
+bool asks_for_help(std::span<const std::string> arguments) {
+  const auto options = arguments.first(
+      static_cast<std::size_t>(std::ranges::find(arguments, "--") - arguments.begin()));
+  return options.front() == "help" || std::ranges::find(options, "--help") != options.end() ||
+         std::ranges::find(options, "-h") != options.end();
+}
+
 int run(std::span<const std::string> arguments) {
   if (arguments.empty())
     return usage("a command is missing");
+  if (asks_for_help(arguments)) {
+    (void)std::fputs(kHelp, stdout);
+    return kDone;
+  }
   const std::string& command = arguments.front();
-  const auto rest = arguments.subspan(1);
-  if (command == "--help" || command == "help")
-    return std::fputs(kHelp, stdout) >= 0 ? kDone : kRefused;
+  auto rest = arguments.subspan(1);
   if (command == "convert")
     return convert(rest);
+  if (command != "info" && command != "verify" && command != "print")
+    return usage("unknown command " + command);
+  if (!rest.empty() && rest.front() == "--")
+    rest = rest.subspan(1);
   if (rest.empty())
     return usage(command + " needs a file");
-  if (command == "info")
-    return on_each(show_info, rest);
-  if (command == "verify")
-    return on_each(verify, rest);
-  if (command == "print" && rest.size() == 1)
-    return print(rest.front());
-  return usage(command == "print" ? "print takes one file" : "unknown command " + command);
+  if (command != "print")
+    return on_each(command == "info" ? show_info : verify, rest);
+  return rest.size() == 1 ? print(rest.front()) : usage("print takes one file");
 }
 
 } // namespace
 
 int main(int count, char** values) {
   const std::vector<std::string> arguments(values + 1, values + count);
-  return run(arguments);
+  const int status = run(arguments);
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0)
+    return status;
+  (void)refuse("standard output", std::string("cannot be written: ") + std::strerror(errno));
+  return std::max(status, kRefused);
 }

@@ -8,24 +8,40 @@
 namespace simaai::kernels::matrix::tool {
 namespace {
 
-constexpr std::string_view kSeparators = " \t,;\r";
+constexpr std::string_view kBlanks = " \t";
+constexpr std::string_view kSeparators = ",;";
+constexpr std::string_view kEndsOfNumbers = " \t,;";
+/// Spreadsheets write it in front of UTF-8.
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
-/// Takes the next number of a line, or an empty view at its end.
-std::string_view take_word(std::string_view& line) {
-  const std::size_t begin = line.find_first_not_of(kSeparators);
-  if (begin == std::string_view::npos)
-    return {};
-  line.remove_prefix(begin);
-  const std::size_t length = std::min(line.find_first_of(kSeparators), line.size());
-  const std::string_view word = line.substr(0, length);
-  line.remove_prefix(length);
-  return word;
+void skip_blanks(std::string_view& line) {
+  line.remove_prefix(std::min(line.find_first_not_of(kBlanks), line.size()));
 }
 
+/// Takes one separator where the line begins with one.
+bool take_separator(std::string_view& line) {
+  if (line.empty() || kSeparators.find(line.front()) == std::string_view::npos)
+    return false;
+  line.remove_prefix(1);
+  return true;
+}
+
+/// Takes the next cell of a line, up to and with its separator: blanks alone are one too. `more` says whether another follows.
+std::string_view take_cell(std::string_view& line, bool& more) {
+  skip_blanks(line);
+  const std::string_view cell = line.substr(0, line.find_first_of(kEndsOfNumbers));
+  line.remove_prefix(cell.size());
+  skip_blanks(line);
+  more = take_separator(line) || !line.empty();
+  return cell;
+}
+
+/// A line up to its comment; it ends with LF, CR LF or CR.
 std::string_view take_line(std::string_view& text) {
-  const std::size_t length = std::min(text.find('\n'), text.size());
+  const std::size_t length = std::min(text.find_first_of("\r\n"), text.size());
   std::string_view line = text.substr(0, length);
-  text.remove_prefix(std::min(length + 1, text.size()));
+  text.remove_prefix(length);
+  text.remove_prefix(text.starts_with("\r\n") ? 2 : std::min<std::size_t>(1, text.size()));
   return line.substr(0, line.find('#'));
 }
 
@@ -42,6 +58,8 @@ std::string quoted(std::string_view word) {
 }
 
 std::optional<std::string> parse_element(std::string_view word, std::int8_t& element) {
+  if (word.empty())
+    return std::string("the cell is empty");
   int value = 0;
   const char* end = word.data() + word.size();
   const char* begin = word.data() + (word.front() == '+' && word.size() > 1 ? 1 : 0);
@@ -62,16 +80,18 @@ struct TextMatrix {
 
 std::optional<std::string> parse_row(std::string_view line, std::size_t line_number,
                                      TextMatrix& matrix) {
+  skip_blanks(line);
+  if (line.empty())
+    return std::nullopt; // blank or comment
   std::size_t cols = 0;
-  for (std::string_view word = take_word(line); !word.empty(); word = take_word(line)) {
+  for (bool more = true; more;) {
+    const std::string_view cell = take_cell(line, more);
     ++cols;
     std::int8_t element = 0;
-    if (const auto problem = parse_element(word, element))
+    if (const auto problem = parse_element(cell, element))
       return place(line_number, cols) + *problem;
     matrix.elements.push_back(element);
   }
-  if (cols == 0)
-    return std::nullopt; // blank or comment
   if (matrix.rows > 0 && cols != matrix.cols)
     return "line " + std::to_string(line_number) + " has " + std::to_string(cols) +
            " numbers, the lines before it have " + std::to_string(matrix.cols);
@@ -83,6 +103,8 @@ std::optional<std::string> parse_row(std::string_view line, std::size_t line_num
 } // namespace
 
 Read parse_text(std::string_view content) {
+  if (content.starts_with(kByteOrderMark))
+    content.remove_prefix(kByteOrderMark.size());
   TextMatrix text;
   for (std::size_t line = 1; !content.empty(); ++line)
     if (const auto problem = parse_row(take_line(content), line, text))
