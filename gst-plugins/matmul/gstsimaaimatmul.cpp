@@ -78,10 +78,20 @@ gboolean on_sink_event(GstBaseTransform* trans, GstEvent* event) noexcept {
 
 GstFlowReturn on_submit_input_buffer(GstBaseTransform* trans, gboolean is_discont,
                                      GstBuffer* buffer) noexcept {
-  if (core_of(trans).check_input(buffer))
-    return base_class()->submit_input_buffer(trans, is_discont, buffer);
-  gst_buffer_unref(buffer);
-  return GST_FLOW_ERROR;
+  MatmulCore& core = core_of(trans);
+  if (!core.check_input(buffer)) {
+    gst_buffer_unref(buffer);
+    return GST_FLOW_ERROR;
+  }
+  const bool renegotiating = GST_PAD_NEEDS_RECONFIGURE(GST_BASE_TRANSFORM_SRC_PAD(trans));
+  core.begin_attempt();
+  const GstFlowReturn flow = base_class()->submit_input_buffer(trans, is_discont, buffer);
+  if (!renegotiating || flow != GST_FLOW_NOT_NEGOTIATED)
+    return flow;
+  const GstPtr<GstCaps> caps(gst_pad_get_current_caps(GST_BASE_TRANSFORM_SINK_PAD(trans)));
+  if (caps)
+    core.diagnose_refusal(caps.get());
+  return flow;
 }
 
 GstFlowReturn on_transform(GstBaseTransform* trans, GstBuffer* input, GstBuffer* output) noexcept {
@@ -173,6 +183,7 @@ static void gst_simaai_matmul_class_init(GstSimaaiMatmulClass* klass) {
 static void gst_simaai_matmul_init(GstSimaaiMatmul* self) {
   auto* trans = GST_BASE_TRANSFORM(self);
   self->core = new simaai::gst::MatmulCore(trans);
+  self->core->watch(GST_BASE_TRANSFORM_SINK_PAD(trans));
   gst_base_transform_set_prefer_passthrough(trans, FALSE);
   gst_base_transform_set_qos_enabled(trans, TRUE);
   gst_base_transform_set_gap_aware(trans, TRUE); // a GAP stays one

@@ -2,6 +2,8 @@
 // Weights, caps and buffers of simaaimatmul.
 #include "matmul_core.h"
 
+#include <cerrno>
+
 #include <simaai/kernels/matrix/tgmx_file.h>
 
 #include "common/fd_memory.h"
@@ -20,6 +22,12 @@ kernels::Shape with_last(const kernels::Shape& shape, std::size_t last) {
   std::copy(shape.extents().begin(), shape.extents().end(), extents.begin());
   extents[shape.extents().size() - 1] = static_cast<std::int64_t>(last);
   return kernels::Shape(std::span<const std::int64_t>(extents.data(), shape.extents().size()));
+}
+
+ErrorKind kind_of(const matrix::FileError& error) noexcept {
+  if (error.code != matrix::FileError::CannotOpen)
+    return ErrorKind::Read;
+  return error.system_error == ENOENT ? ErrorKind::NotFound : ErrorKind::OpenRead;
 }
 
 bool same_caps(const GstPtr<GstCaps>& last, const GstCaps* caps) noexcept {
@@ -116,12 +124,10 @@ bool MatmulCore::start() {
   auto read = matrix::read_tgmx(now.weights, matrix::DynOrder::RowMajor);
   if (!read) {
     report.reason = "property weights: " + now.weights + ": " + read.error().message();
-    const bool missing = read.error().code == matrix::FileError::CannotOpen;
-    post_error(GST_ELEMENT_CAST(element_), missing ? ErrorKind::NotFound : ErrorKind::Read, report);
+    post_error(GST_ELEMENT_CAST(element_), kind_of(read.error()), report);
     return false;
   }
-  refused_sink_caps_.reset();
-  refused_src_caps_.reset();
+  refusals_.clear();
   stats_.reset();
   outputs_.start();
   require_zero_copy_ = now.require_zero_copy;
@@ -213,26 +219,11 @@ std::variant<MatmulPlan, PortError> MatmulCore::make_plan(const GstCaps* sink_ca
                             *weights, settings);
 }
 
-void MatmulCore::report_caps(std::string reason, const GstCaps* sink_caps,
-                             const GstCaps* src_caps) {
-  reported_ = true;
-  if (refused_sink_caps_ != nullptr && same_caps(refused_sink_caps_, sink_caps) &&
-      same_caps(refused_src_caps_, src_caps))
-    return; // GstBaseTransform tries one pair several times
-  refused_sink_caps_.reset(gst_caps_copy(sink_caps));
-  refused_src_caps_.reset(src_caps != nullptr ? gst_caps_copy(src_caps) : nullptr);
-  Report report;
-  report.reason = std::move(reason);
-  report.sink_caps = sink_caps;
-  report.src_caps = src_caps;
-  post_error(GST_ELEMENT_CAST(element_), ErrorKind::Negotiation, report);
-}
-
 bool MatmulCore::set_caps(const GstCaps* sink_caps, const GstCaps* src_caps) {
   plan_.reset();
   auto made = make_plan(sink_caps, src_caps);
   if (const auto* refused = std::get_if<PortError>(&made)) {
-    report_caps(refused->reason, sink_caps, src_caps);
+    refusals_.report(refused->reason, sink_caps, src_caps);
     return false;
   }
   plan_ = std::get<MatmulPlan>(std::move(made));
@@ -264,19 +255,8 @@ std::optional<std::size_t> MatmulCore::other_size(GstPadDirection direction, con
 }
 
 void MatmulCore::diagnose_refusal(const GstCaps* sink_caps) {
-  GstPad* src = GST_BASE_TRANSFORM_SRC_PAD(element_);
-  if (reported_ || GST_PAD_IS_FLUSHING(src) || GST_PAD_IS_EOS(src))
-    return;
-  const auto parsed = parse_tensor(*sink_caps);
-  if (const auto* refused = std::get_if<CapsError>(&parsed)) {
-    report_caps("sink caps: " + refused->reason, sink_caps, nullptr);
-    return;
-  }
   const auto ours = transform_caps(GST_PAD_SINK, sink_caps, nullptr);
-  const GstPtr<GstCaps> theirs(gst_pad_peer_query_caps(src, nullptr));
-  const GTextPtr offered(gst_caps_to_string(ours.get()));
-  report_caps(std::string("downstream takes none of what this element produces: ") + offered.get(),
-              sink_caps, theirs.get());
+  refusals_.explain(GST_BASE_TRANSFORM_SRC_PAD(element_), sink_caps, ours.get());
 }
 
 bool MatmulCore::check_input(GstBuffer* buffer) {

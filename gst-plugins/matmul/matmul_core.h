@@ -12,6 +12,7 @@
 #include <gst/base/gstbasetransform.h>
 #include <gst/gst.h>
 
+#include "caps_refusals.h"
 #include "common/element_stats.h"
 #include "common/errors.h"
 #include "common/gst_ptr.h"
@@ -35,7 +36,8 @@ struct MatmulSettings {
 class MatmulCore {
 public:
   explicit MatmulCore(GstBaseTransform* element) noexcept
-      : element_(element), outputs_(GST_ELEMENT_CAST(element)) {}
+      : element_(element), refusals_(GST_ELEMENT_CAST(element)),
+        outputs_(GST_ELEMENT_CAST(element)) {}
 
   enum Property : guint {
     PropWeights = 1,
@@ -69,7 +71,9 @@ public:
   [[nodiscard]] std::uint64_t output_bytes() const noexcept {
     return plan_ ? plan_->output_bytes() : 0;
   }
-  void begin_attempt() noexcept { reported_ = false; }
+  /// Once, after the pads are there.
+  void watch(GstPad* sink) { refusals_.watch(sink); }
+  void begin_attempt() noexcept { refusals_.begin_attempt(); }
   /// After caps were refused before set_caps was reached: posts why.
   void diagnose_refusal(const GstCaps* sink_caps);
 
@@ -89,9 +93,9 @@ private:
   /// copied.
   [[nodiscard]] bool allow_copies(bool input_split, bool output_split, const std::byte* src,
                                   const std::byte* dst);
-  void report_caps(std::string reason, const GstCaps* sink_caps, const GstCaps* src_caps);
 
   GstBaseTransform* element_;
+  CapsRefusals refusals_;
   MatmulSettings settings_;
   /// Object lock for the pointer; its matrix never changes between start and stop.
   std::shared_ptr<const kernels::matrix::DynMatrix> weights_;
@@ -103,9 +107,6 @@ private:
   GstPtr<GstAllocator> fd_allocator_; ///< while started
   std::atomic<bool> makes_dma_bufs_{true};
   bool require_zero_copy_ = false; ///< copy of the setting, taken at start
-  bool reported_ = false;
-  GstPtr<GstCaps> refused_sink_caps_;
-  GstPtr<GstCaps> refused_src_caps_;
 };
 
 } // namespace simaai::gst

@@ -11,6 +11,7 @@
 #include "common/errors.h"
 #include "common/gst_ptr.h"
 #include "common/pool_query.h"
+#include "matmul/caps_refusals.h"
 #include "matmul/dense_port.h"
 #include "matmul/matrix_properties.h"
 #include "matmul/port_caps.h"
@@ -31,13 +32,14 @@ struct Encoder {
 };
 
 struct EncoderState {
-  explicit EncoderState(GstElement* element) : outputs(element) {}
+  explicit EncoderState(GstElement* element) : outputs(element), refusals(element) {}
   bool require_zero_copy = false; ///< object lock
   PoolLimits limits;              ///< object lock
   std::optional<Encoder> encoder;
   bool forbids_copies = false; ///< copy of the setting, taken at start
   ElementStats stats;
   OutputPool outputs;
+  CapsRefusals refusals;
 };
 
 } // namespace
@@ -144,6 +146,12 @@ GstCaps* on_transform_caps(GstBaseTransform* /*trans*/, GstPadDirection directio
   return across.release();
 }
 
+/// After caps were refused before on_set_caps was reached.
+void diagnose_refusal(GstBaseTransform* trans, GstCaps* sink_caps) {
+  const GstPtr<GstCaps> ours(on_transform_caps(trans, GST_PAD_SINK, sink_caps, nullptr));
+  state_of(trans).refusals.explain(GST_BASE_TRANSFORM_SRC_PAD(trans), sink_caps, ours.get());
+}
+
 gboolean on_set_caps(GstBaseTransform* trans, GstCaps* sink_caps, GstCaps* /*src_caps*/) noexcept {
   auto& encoder = encoder_of(trans);
   encoder.reset();
@@ -152,8 +160,8 @@ gboolean on_set_caps(GstBaseTransform* trans, GstCaps* sink_caps, GstCaps* /*src
     encoder.emplace(std::move(*ready));
     return TRUE;
   }
-  fail(trans, ErrorKind::Negotiation, "sink caps: " + std::get_if<PortError>(&made)->reason,
-       sink_caps);
+  state_of(trans).refusals.report("sink caps: " + std::get_if<PortError>(&made)->reason, sink_caps,
+                                  nullptr);
   return FALSE;
 }
 
@@ -223,13 +231,22 @@ GstFlowReturn on_submit_input_buffer(GstBaseTransform* trans, gboolean is_discon
   Report report;
   report.found_bytes = gst_buffer_get_size(buffer);
   report.needed_bytes = encoder ? encoder->source.needed_bytes() : 0;
-  if (*report.found_bytes >= *report.needed_bytes)
-    return GST_BASE_TRANSFORM_CLASS(gst_simaai_tgmx_enc_parent_class)
-        ->submit_input_buffer(trans, is_discont, buffer);
-  gst_buffer_unref(buffer);
-  report.reason = "input buffer is shorter than its caps say";
-  post_error(GST_ELEMENT_CAST(trans), ErrorKind::Data, report);
-  return GST_FLOW_ERROR;
+  if (*report.found_bytes < *report.needed_bytes) {
+    gst_buffer_unref(buffer);
+    report.reason = "input buffer is shorter than its caps say";
+    post_error(GST_ELEMENT_CAST(trans), ErrorKind::Data, report);
+    return GST_FLOW_ERROR;
+  }
+  const bool renegotiating = GST_PAD_NEEDS_RECONFIGURE(GST_BASE_TRANSFORM_SRC_PAD(trans));
+  state_of(trans).refusals.begin_attempt();
+  const GstFlowReturn flow = GST_BASE_TRANSFORM_CLASS(gst_simaai_tgmx_enc_parent_class)
+                                 ->submit_input_buffer(trans, is_discont, buffer);
+  if (!renegotiating || flow != GST_FLOW_NOT_NEGOTIATED)
+    return flow;
+  const GstPtr<GstCaps> caps(gst_pad_get_current_caps(GST_BASE_TRANSFORM_SINK_PAD(trans)));
+  if (caps)
+    diagnose_refusal(trans, caps.get());
+  return flow;
 }
 
 GstFlowReturn on_prepare_output_buffer(GstBaseTransform* trans, GstBuffer* input,
@@ -266,6 +283,7 @@ gboolean on_start(GstBaseTransform* trans) noexcept {
     fail(trans, ErrorKind::Settings, std::move(problem), nullptr);
     return FALSE;
   }
+  state.refusals.clear();
   state.stats.reset();
   state.outputs.start();
   return TRUE;
@@ -275,7 +293,17 @@ gboolean on_sink_event(GstBaseTransform* trans, GstEvent* event) noexcept {
   const GstEventType type = GST_EVENT_TYPE(event);
   if (type == GST_EVENT_FLUSH_START || type == GST_EVENT_FLUSH_STOP)
     set_pool_flushing(trans, type == GST_EVENT_FLUSH_START);
-  return GST_BASE_TRANSFORM_CLASS(gst_simaai_tgmx_enc_parent_class)->sink_event(trans, event);
+  auto* base = GST_BASE_TRANSFORM_CLASS(gst_simaai_tgmx_enc_parent_class);
+  if (type != GST_EVENT_CAPS)
+    return base->sink_event(trans, event);
+  GstCaps* parsed = nullptr;
+  gst_event_parse_caps(event, &parsed);
+  const GstPtr<GstCaps> caps(gst_caps_ref(parsed));
+  state_of(trans).refusals.begin_attempt();
+  const gboolean taken = base->sink_event(trans, event);
+  if (!taken)
+    diagnose_refusal(trans, caps.get());
+  return taken;
 }
 
 GstStateChangeReturn change_state(GstElement* element, GstStateChange transition) noexcept {
@@ -335,5 +363,6 @@ static void gst_simaai_tgmx_enc_class_init(GstSimaaiTgmxEncClass* klass) {
 
 static void gst_simaai_tgmx_enc_init(GstSimaaiTgmxEnc* self) {
   self->state = new EncoderState(GST_ELEMENT_CAST(self));
+  self->state->refusals.watch(GST_BASE_TRANSFORM_SINK_PAD(self));
   gst_base_transform_set_prefer_passthrough(GST_BASE_TRANSFORM(self), FALSE);
 }

@@ -281,6 +281,30 @@ TEST_F(MatmulTest, RefusesWhatCannotBeMultiplied) {
          {"downstream"});
 }
 
+TEST_F(MatmulTest, CapsOutsideTheTemplateAreNamed) {
+  ElementHarness harness("simaaimatmul", {{"weights", file_.path().c_str()}});
+  const std::string caps = caps_of({kShape, DType::Float32, Contiguous{}});
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_FALSE(harness.send_caps(caps));
+    EXPECT_EQ(harness.push(Bytes(100000)), GST_FLOW_NOT_NEGOTIATED);
+  }
+  const auto errors = harness.take_errors();
+  ASSERT_EQ(errors.size(), 1U);
+  EXPECT_TRUE(mentions(errors.front(), {"do not suit", "dtype", "float32", "int8"}))
+      << errors.front();
+}
+
+TEST_F(MatmulTest, DownstreamThatChangesItsMindIsNamed) {
+  ElementHarness harness("simaaimatmul", {{"weights", file_.path().c_str()}});
+  ASSERT_TRUE(harness.send_caps(caps_of({kShape, DType::Int8, Contiguous{}})));
+  ASSERT_EQ(harness.push(physical(input_, Contiguous{})), GST_FLOW_OK);
+  harness.accept_downstream("application/vnd.simaai.tensor,dtype=int8");
+  EXPECT_EQ(harness.push(physical(input_, Contiguous{})), GST_FLOW_NOT_NEGOTIATED);
+  const auto errors = harness.take_errors();
+  ASSERT_EQ(errors.size(), 1U);
+  EXPECT_TRUE(mentions(errors.front(), {"downstream", "int32"})) << errors.front();
+}
+
 TEST_F(MatmulTest, RefusesAShortBufferAndNamesBothSizes) {
   ElementHarness harness("simaaimatmul", {{"weights", file_.path().c_str()}});
   ASSERT_TRUE(harness.send_caps(caps_of({kShape, DType::Int8, Contiguous{}})));
@@ -290,8 +314,8 @@ TEST_F(MatmulTest, RefusesAShortBufferAndNamesBothSizes) {
   EXPECT_TRUE(mentions(errors.front(), {"shorter", "2142", "2141"})) << errors.front();
 }
 
-/// Error of an element that does not start with these weights.
-std::string start_error(const char* weights) {
+/// First error of an element that does not start with these weights.
+simaai::gst::GstPtr<GstMessage> start_failure(const char* weights) {
   simaai::gst::GstPtr<GstElement> element(
       GST_ELEMENT_CAST(gst_object_ref_sink(gst_element_factory_make("simaaimatmul", nullptr))));
   const simaai::gst::GstPtr<GstBus> bus(gst_bus_new());
@@ -299,15 +323,27 @@ std::string start_error(const char* weights) {
   if (weights != nullptr)
     g_object_set(element.get(), "weights", weights, nullptr);
   EXPECT_EQ(gst_element_set_state(element.get(), GST_STATE_PAUSED), GST_STATE_CHANGE_FAILURE);
-  std::string text;
-  while (GstMessage* raw = gst_bus_pop_filtered(bus.get(), GST_MESSAGE_ERROR)) {
-    const simaai::gst::GstPtr<GstMessage> message(raw);
-    if (text.empty())
-      text = error_text(message.get());
-  }
+  simaai::gst::GstPtr<GstMessage> message(gst_bus_pop_filtered(bus.get(), GST_MESSAGE_ERROR));
   gst_element_set_state(element.get(), GST_STATE_NULL);
   gst_element_set_bus(element.get(), nullptr);
-  return text;
+  return message;
+}
+
+std::string start_error(const char* weights) {
+  const auto message = start_failure(weights);
+  return message ? error_text(message.get()) : std::string();
+}
+
+/// Of the resource domain; -1 in any other.
+int resource_code(const char* weights) {
+  const auto message = start_failure(weights);
+  GError* error = nullptr;
+  if (message == nullptr)
+    return -1;
+  gst_message_parse_error(message.get(), &error, nullptr);
+  const int code = error->domain == GST_RESOURCE_ERROR ? error->code : -1;
+  g_error_free(error);
+  return code;
 }
 
 TEST_F(MatmulTest, RefusesToStartWithoutSoundWeights) {
@@ -319,6 +355,10 @@ TEST_F(MatmulTest, RefusesToStartWithoutSoundWeights) {
   damaged.pop_back();
   const TemporaryFile file(damaged);
   EXPECT_TRUE(mentions(start_error(file.path().c_str()), {file.path(), "truncated"}));
+  EXPECT_EQ(resource_code("/nonexistent/w.tgmx"), GST_RESOURCE_ERROR_NOT_FOUND);
+  EXPECT_EQ(resource_code("/dev/null/w.tgmx"), GST_RESOURCE_ERROR_OPEN_READ); // null is no folder
+  EXPECT_EQ(resource_code("/dev"), GST_RESOURCE_ERROR_READ);
+  EXPECT_EQ(resource_code(file.path().c_str()), GST_RESOURCE_ERROR_READ);
 }
 
 } // namespace
