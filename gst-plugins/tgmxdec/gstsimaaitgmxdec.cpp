@@ -5,11 +5,14 @@
 #include <cstring>
 #include <limits>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "common/caps_spec.h"
 #include "common/element_stats.h"
 #include "common/errors.h"
 #include "common/pool_query.h"
+#include "matmul/caps_refusals.h"
 #include "matmul/dense_port.h"
 #include "matmul/matrix_properties.h"
 #include "matmul/port_caps.h"
@@ -25,11 +28,13 @@ using namespace simaai::gst;
 namespace matrix = simaai::kernels::matrix;
 
 struct DecoderState {
-  explicit DecoderState(GstElement* element) : outputs(element) {}
+  explicit DecoderState(GstElement* element) : refusals(element), outputs(element) {}
   std::optional<std::int8_t> fill; ///< object lock
   PoolLimits limits;               ///< object lock
   // Streaming thread.
   TgmxReader reader;
+  CapsRefusals refusals;
+  GstPtr<GstCaps> sink_caps;         ///< with the fields of the stream; null: none came
   std::optional<DenseTarget> target; ///< of the caps that were sent
   std::size_t rows = 0;
   std::size_t cols = 0;
@@ -37,6 +42,7 @@ struct DecoderState {
   ElementStats stats;
   bool segment_sent = false;
   GstPtr<GstEvent> segment; ///< waits for caps, which come first
+  std::vector<GstPtr<GstEvent>> behind_segment;
 };
 
 } // namespace
@@ -81,15 +87,16 @@ bool negotiate(GstSimaaiTgmxDec* self, std::size_t rows, std::size_t cols) {
                                      static_cast<std::int64_t>(cols)};
   const auto ours = output_layout_caps(simaai::kernels::DType::Int8, true);
   set_shape(ours.get(), shape);
+  if (state.sink_caps)
+    copy_stream_fields(gst_caps_get_structure(state.sink_caps.get(), 0), ours.get());
   const GstPtr<GstCaps> allowed(gst_pad_peer_query_caps(self->src, ours.get()));
   GstPtr<GstCaps> offered(
       gst_caps_intersect_full(allowed.get(), ours.get(), GST_CAPS_INTERSECT_FIRST));
   if (gst_caps_is_empty(offered.get())) {
     const GstPtr<GstCaps> theirs(gst_pad_peer_query_caps(self->src, nullptr));
-    fail(self, ErrorKind::Negotiation,
-         "downstream does not take an int8 tensor of " + std::to_string(rows) + " x " +
-             std::to_string(cols),
-         theirs.get());
+    state.refusals.report("downstream does not take an int8 tensor of " + std::to_string(rows) +
+                              " x " + std::to_string(cols),
+                          nullptr, theirs.get());
     return false;
   }
   const auto caps = fixate_output(std::move(offered), shape, fill.has_value());
@@ -99,7 +106,7 @@ bool negotiate(GstSimaaiTgmxDec* self, std::size_t rows, std::size_t cols) {
           ? std::variant<DenseTarget, PortError>(PortError{std::get<CapsError>(parsed).reason})
           : DenseTarget::create(std::get<TensorInfo>(parsed).spec, fill);
   if (const auto* refused = std::get_if<PortError>(&target)) {
-    fail(self, ErrorKind::Negotiation, "source caps: " + refused->reason, caps.get());
+    state.refusals.report("source caps: " + refused->reason, nullptr, caps.get());
     return false;
   }
   state.target.emplace(std::get<DenseTarget>(std::move(target)));
@@ -107,11 +114,14 @@ bool negotiate(GstSimaaiTgmxDec* self, std::size_t rows, std::size_t cols) {
   state.cols = cols;
   if (!gst_pad_push_event(self->src, gst_event_new_caps(caps.get())) &&
       !GST_PAD_IS_FLUSHING(self->src)) {
-    fail(self, ErrorKind::Negotiation, "downstream refused the caps", caps.get());
+    state.refusals.report("downstream refused the caps", nullptr, caps.get());
+    state.target.reset(); // asks again
     return false;
   }
-  if (state.outputs.negotiate(self->src, caps.get(), state.target->needed_bytes()))
+  if (state.outputs.negotiate(self->src, caps.get(), state.target->needed_bytes())) {
+    state.refusals.clear();
     return true;
+  }
   post_no_output(GST_ELEMENT_CAST(self), state.target->needed_bytes());
   state.target.reset(); // asks again
   return false;
@@ -129,6 +139,8 @@ void send_segment(GstSimaaiTgmxDec* self) {
     state.segment.reset(gst_event_new_segment(&segment));
   }
   gst_pad_push_event(self->src, state.segment.release());
+  for (auto& event : std::exchange(state.behind_segment, {}))
+    gst_pad_push_event(self->src, event.release());
 }
 
 /// A pooled buffer with the elements. Not GST_FLOW_OK: an error was posted, or nobody waits any more.
@@ -186,6 +198,10 @@ GstFlowReturn push_matrix(GstSimaaiTgmxDec* self, const TgmxStep& step, GstClock
 GstFlowReturn chain(GstPad* /*pad*/, GstObject* parent, GstBuffer* buffer) noexcept {
   auto* self = GST_SIMAAI_TGMX_DEC(parent);
   TgmxReader& reader = self->state->reader;
+  if (reader.refused()) { // said before
+    gst_buffer_unref(buffer);
+    return GST_FLOW_ERROR;
+  }
   reader.push(buffer);
   while (true) {
     const GstClockTime begun = gst_util_get_timestamp();
@@ -204,11 +220,37 @@ GstFlowReturn chain(GstPad* /*pad*/, GstObject* parent, GstBuffer* buffer) noexc
   }
 }
 
+void take_caps(DecoderState& state, GstEvent* event) {
+  GstCaps* caps = nullptr;
+  gst_event_parse_caps(event, &caps);
+  if (state.sink_caps && gst_caps_is_equal(state.sink_caps.get(), caps))
+    return;
+  state.sink_caps.reset(gst_caps_ref(caps));
+  state.target.reset(); // of other fields
+}
+
+bool has_flag(const GstEvent* event, GstEventTypeFlags flag) noexcept {
+  return (gst_event_type_get_flags(GST_EVENT_TYPE(event)) & flag) != 0;
+}
+
+/// What travels in order but belongs behind a segment that waits itself.
+bool has_to_wait(const DecoderState& state, const GstEvent* event) {
+  switch (static_cast<int>(GST_EVENT_TYPE(event))) {
+  case GST_EVENT_STREAM_START:
+  case GST_EVENT_EOS:
+  case GST_EVENT_FLUSH_STOP:
+    return false;
+  default:
+    return !state.segment_sent && has_flag(event, GST_EVENT_TYPE_SERIALIZED);
+  }
+}
+
 gboolean sink_event(GstPad* pad, GstObject* parent, GstEvent* event) noexcept {
   auto* self = GST_SIMAAI_TGMX_DEC(parent);
   DecoderState& state = *self->state;
   switch (static_cast<int>(GST_EVENT_TYPE(event))) {
   case GST_EVENT_CAPS: // the shape is in the stream, so that caps wait for it
+    take_caps(state, event);
     gst_event_unref(event);
     return TRUE;
   case GST_EVENT_SEGMENT: {
@@ -216,10 +258,10 @@ gboolean sink_event(GstPad* pad, GstObject* parent, GstEvent* event) noexcept {
     gst_event_parse_segment(event, &segment);
     const bool in_time = segment->format == GST_FORMAT_TIME;
     state.segment.reset(event);
-    if (!in_time)
-      state.segment.reset();
-    else if (state.target)
+    if (in_time)
       state.segment_sent = false;
+    else
+      state.segment.reset();
     return TRUE;
   }
   case GST_EVENT_FLUSH_START:
@@ -230,6 +272,9 @@ gboolean sink_event(GstPad* pad, GstObject* parent, GstEvent* event) noexcept {
     state.reader.clear();
     state.segment_sent = false;
     state.segment.reset();
+    std::erase_if(state.behind_segment, [](const auto& waiting) {
+      return !has_flag(waiting.get(), GST_EVENT_TYPE_STICKY);
+    });
     break;
   case GST_EVENT_EOS:
     if (state.reader.left() > 0)
@@ -238,7 +283,10 @@ gboolean sink_event(GstPad* pad, GstObject* parent, GstEvent* event) noexcept {
                " bytes are left");
     break;
   default:
-    break;
+    if (!has_to_wait(state, event))
+      break;
+    state.behind_segment.emplace_back(event);
+    return TRUE;
   }
   return gst_pad_event_default(pad, parent, event);
 }
@@ -255,6 +303,7 @@ bool start(GstElement* element) {
     fail(GST_SIMAAI_TGMX_DEC(element), ErrorKind::Settings, std::move(problem));
     return false;
   }
+  state.refusals.clear();
   state.stats.reset();
   state.outputs.start(limits);
   return true;
@@ -271,9 +320,11 @@ GstStateChangeReturn change_state(GstElement* element, GstStateChange transition
   if (transition == GST_STATE_CHANGE_PAUSED_TO_READY) {
     DecoderState& state = *GST_SIMAAI_TGMX_DEC(element)->state;
     state.reader.clear();
+    state.sink_caps.reset();
     state.target.reset();
     state.segment_sent = false;
     state.segment.reset();
+    state.behind_segment.clear();
     state.outputs.stop();
   }
   return result;

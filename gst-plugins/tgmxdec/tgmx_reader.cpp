@@ -8,6 +8,15 @@ namespace simaai::gst {
 
 namespace matrix = kernels::matrix;
 
+TgmxStep TgmxReader::refuse(const matrix::DecodeError& error) {
+  clear();
+  refused_ = true;
+  TgmxStep step;
+  step.kind = TgmxStep::Refused;
+  step.reason = matrix::message(error);
+  return step;
+}
+
 TgmxStep TgmxReader::next() {
   TgmxStep step;
   if (left() < matrix::kHeaderBytes)
@@ -15,11 +24,8 @@ TgmxStep TgmxReader::next() {
   std::byte header[matrix::kHeaderBytes];
   gst_adapter_copy(adapter_, header, 0, sizeof header);
   const auto shape = matrix::peek_shape(header);
-  if (!shape) {
-    step.kind = TgmxStep::Refused;
-    step.reason = matrix::message(shape.error());
-    return step;
-  }
+  if (!shape)
+    return refuse(shape.error());
   const std::size_t bytes = matrix::encoded_bytes(shape.value().rows, shape.value().cols);
   if (left() < bytes)
     return step;
@@ -29,11 +35,8 @@ TgmxStep TgmxReader::next() {
   auto decoded = matrix::DynMatrix::decode({stream, bytes}, matrix::DynOrder::RowMajor);
   gst_adapter_unmap(adapter_);
   gst_adapter_flush(adapter_, bytes);
-  if (!decoded) {
-    step.kind = TgmxStep::Refused;
-    step.reason = matrix::message(decoded.error());
-    return step;
-  }
+  if (!decoded)
+    return refuse(decoded.error());
   step.kind = TgmxStep::Matrix;
   step.matrix.emplace(std::move(decoded).value());
   return step;

@@ -34,17 +34,25 @@ public:
   TgmxReader(const TgmxReader&) = delete;
   TgmxReader& operator=(const TgmxReader&) = delete;
 
-  /// Takes the buffer.
+  /// Takes the buffer; not after a refusal.
   void push(GstBuffer* buffer) { gst_adapter_push(adapter_, buffer); }
   /// The next matrix, why there is none, or that more bytes are needed. A refusal is final: where
-  /// the next matrix would start is not known.
+  /// the next matrix would start is not known. What is left is thrown away.
   [[nodiscard]] TgmxStep next();
+  /// Whether a refusal was returned since clear().
+  [[nodiscard]] bool refused() const noexcept { return refused_; }
   /// Bytes that belong to no complete matrix.
   [[nodiscard]] std::size_t left() const { return gst_adapter_available(adapter_); }
-  void clear() { gst_adapter_clear(adapter_); }
+  void clear() {
+    gst_adapter_clear(adapter_);
+    refused_ = false;
+  }
 
 private:
+  TgmxStep refuse(const kernels::matrix::DecodeError& error);
+
   GstAdapter* adapter_;
+  bool refused_ = false;
 };
 
 } // namespace simaai::gst
