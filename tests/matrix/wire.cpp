@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The wire form: the bytes that are written, and each refusal of the reader in its order.
 #include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+
+#include <unistd.h>
 
 #include <simaai/kernels/matrix/tgmx_file.h>
 
@@ -291,6 +296,36 @@ TEST(Wire, ConstantExpressionsWriteAndReadToo) {
   static_assert(Matrix<2, 3>::decode(kStream).value().get(1, 2) == -6);
   static_assert(Matrix<3, 2>::decode(kStream).error().code == DecodeError::ShapeMismatch);
   EXPECT_TRUE(std::ranges::equal(kStream, golden()));
+}
+
+TEST(Wire, FilesHoldAMatrixAndSayWhyNot) {
+  std::string path = ::testing::TempDir() + "simaai-wire-XXXXXX";
+  const int file = mkstemp(path.data());
+  ASSERT_GE(file, 0);
+  close(file);
+  const auto code_of = [&] { return read_tgmx(path, DynOrder::RowMajor).error(); };
+  EXPECT_EQ(code_of().code, FileError::Refused);
+  EXPECT_EQ(code_of().refusal, (DecodeError{DecodeError::TooShort, 0, 9, 0}));
+  const reference::Rows rows = reference::Random(46).rows(5, 7);
+  const DynMatrix by_cols = dyn_filled(rows, DynOrder::ColMajor);
+  ASSERT_TRUE(write_tgmx(path, by_cols).ok());
+  for (const DynOrder order : kOrders) {
+    const auto read = read_tgmx(path, order);
+    ASSERT_TRUE(read.ok());
+    EXPECT_EQ(read.value().order(), order);
+    const DynMatrix expected = dyn_filled(rows, order);
+    EXPECT_TRUE(std::ranges::equal(read.value().storage(), expected.storage()));
+  }
+  std::remove(path.c_str());
+  EXPECT_EQ(code_of().code, FileError::CannotOpen);
+  EXPECT_EQ(code_of().system_error, ENOENT);
+  path = "/dev";
+  EXPECT_EQ(code_of().code, FileError::CannotRead);
+  EXPECT_EQ(code_of().system_error, EISDIR);
+  const auto full = write_tgmx("/dev/full", by_cols);
+  EXPECT_EQ(full.error().code, FileError::CannotWrite);
+  EXPECT_EQ(full.error().system_error, ENOSPC);
+  EXPECT_EQ(full.error().message(), "cannot be written: No space left on device");
 }
 
 TEST(Wire, MovedMatrixLeavesAnEmptyOne) {
