@@ -9,6 +9,7 @@ import pathlib
 import random
 import resource
 import signal
+import socket
 import struct
 import subprocess
 import sys
@@ -115,6 +116,39 @@ class Tool(unittest.TestCase):
         self.assertEqual(out, tgmx(WORKED))
         self.assertEqual(self.run_tool('print', '/dev/stdin', stdin=tgmx(WORKED))[0], text(WORKED))
 
+    def test_standard_output_is_written_where_it_stands(self):
+        """Neither cut, as opening /dev/stdout anew would, nor removed where it takes no more."""
+        source = self.path('in.tgmx', tgmx(WORKED))
+        for form, expected in (('tgmx', tgmx(WORKED)), ('npy', npy(WORKED)), ('text', text(WORKED))):
+            for name in ('-', '/dev/stdout'):
+                target = self.path('all', b'before')
+                with open(target, 'ab') as output:
+                    for _ in range(2):
+                        subprocess.run([PROGRAM, 'convert', '--to', form, source, name], stdout=output, check=True)
+                self.assertEqual(target.read_bytes(), b'before' + 2 * expected)
+                with open(self.path('all', b'before'), 'ab') as output:
+                    result = subprocess.run(
+                        [PROGRAM, 'convert', '--to', form, source, name], stdout=output, stderr=subprocess.PIPE,
+                        preexec_fn=lambda: (limit_files(), resource.setrlimit(resource.RLIMIT_FSIZE, (6, 6))))
+                self.assertEqual((result.returncode, result.stderr),
+                                 (1, b'simaai-tgmx: standard output: cannot be written: File too large\n'))
+                self.assertEqual(target.read_bytes(), b'before')
+
+    def test_standard_input_may_be_a_socket(self):
+        for name in ('-', '/dev/stdin'):
+            for arguments, content, expected in (
+                    (['print', name], tgmx(WORKED), text(WORKED)),
+                    (['convert', '--from', 'text', '--to=npy', name, '-'], text(WORKED), npy(WORKED)),
+                    (['info', name], tgmx(WORKED), b'standard input: 2 x 3, 39 bytes, elements -6 to 5\n')):
+                here, there = socket.socketpair()
+                with here, there:
+                    here.sendall(content)
+                    here.shutdown(socket.SHUT_WR)
+                    result = subprocess.run([PROGRAM, *arguments], stdin=there, capture_output=True)
+                self.assertEqual((result.returncode, result.stdout, result.stderr), (0, expected, b''))
+        err = self.run_tool('verify', '-', status=1, stdin=b'TGM')[1]
+        self.assertEqual(err, 'simaai-tgmx: standard input: too short: a header has 9 bytes, there are 3\n')
+
     def test_text_of_other_systems(self):
         for content in (b'1 -2 3\r\n4 5 -6\r\n', b'1 -2 3\r4 5 -6\r', b'\xef\xbb\xbf1,-2,3\n4,5,-6\n',
                         b'# signs\r1;-2;3\r# more\r\r4;5;-6'):
@@ -184,6 +218,7 @@ class Tool(unittest.TestCase):
                 (b'1 2\n3 x\n', 'line 2, number 2: "x" is not a whole number'),
                 (b'1.5\n', 'line 1, number 1: "1.5" is not a whole number'),
                 (b'+\n', 'line 1, number 1: "+" is not a whole number'),
+                (b'+-5\n', 'line 1, number 1: "+-5" is not a whole number'),
                 (b'1 -129\n', 'line 1, number 2: "-129" is outside -128 to 127'),
                 (b'128\n', 'line 1, number 1: "128" is outside -128 to 127'),
                 (b'99999999999999999999\n', 'line 1, number 1: "99999999999999999999" is outside -128 to 127'),

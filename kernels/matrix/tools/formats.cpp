@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <span>
 #include <utility>
 
 #include <simaai/kernels/matrix/tgmx_file.h>
@@ -26,14 +27,17 @@ constexpr std::array<std::pair<std::string_view, Format>, 4> kExtensions = {
      {".txt", Format::Text},
      {".csv", Format::Text}}};
 
+bool is_standard_input(std::string_view path) { return path == "-" || path == "/dev/stdin"; }
+bool is_standard_output(std::string_view path) { return path == "-" || path == "/dev/stdout"; }
+
 std::string system_text(const char* what, int error = errno) {
   return std::string(what) + std::strerror(error);
 }
 
-Read read_tgmx_file(const std::string& path) {
-  auto matrix = read_tgmx(path, DynOrder::RowMajor);
+Read parse_tgmx(std::string_view content) {
+  auto matrix = DynMatrix::decode(std::as_bytes(std::span(content)), DynOrder::RowMajor);
   if (!matrix)
-    return matrix.error().message();
+    return message(matrix.error());
   return std::move(matrix).value();
 }
 
@@ -44,7 +48,21 @@ Read read_with(Read (*parse)(std::string_view), const std::string& path) {
   return parse(content);
 }
 
+Read read_tgmx_file(const std::string& path) {
+  if (is_standard_input(path))
+    return read_with(parse_tgmx, path);
+  auto matrix = read_tgmx(path, DynOrder::RowMajor);
+  if (!matrix)
+    return matrix.error().message();
+  return std::move(matrix).value();
+}
+
 Written write_tgmx_file(const std::string& path, const DynMatrix& matrix) {
+  if (is_standard_output(path)) {
+    std::string stream(encoded_bytes(matrix.rows(), matrix.cols()), '\0');
+    (void)matrix.encode(std::as_writable_bytes(std::span(stream))); // it has the needed size
+    return write_file(path, stream);
+  }
   const auto written = write_tgmx(path, matrix);
   if (!written)
     return written.error().message();
@@ -67,22 +85,31 @@ std::optional<Format> format_from_path(std::string_view path) {
   return std::nullopt;
 }
 
+std::string input_name(const std::string& path) {
+  return is_standard_input(path) ? "standard input" : path;
+}
+
 Written read_file(const std::string& path, std::string& content) {
-  const FilePtr file(std::fopen(path.c_str(), "rb"));
-  if (!file)
+  const FilePtr opened(is_standard_input(path) ? nullptr : std::fopen(path.c_str(), "rb"));
+  std::FILE* const file = is_standard_input(path) ? stdin : opened.get();
+  if (file == nullptr)
     return system_text("cannot be opened: ");
   std::array<char, 65536> chunk{};
-  while (const std::size_t got = std::fread(chunk.data(), 1, chunk.size(), file.get())) {
+  while (const std::size_t got = std::fread(chunk.data(), 1, chunk.size(), file)) {
     content.append(chunk.data(), got);
     if (content.size() > kLargestFile)
       return "larger than any matrix";
   }
-  if (std::ferror(file.get()) != 0)
+  if (std::ferror(file) != 0)
     return system_text("cannot be read: ");
   return std::nullopt;
 }
 
 Written write_file(const std::string& path, std::string_view content) {
+  if (is_standard_output(path)) {
+    (void)std::fwrite(content.data(), 1, content.size(), stdout);
+    return std::nullopt;
+  }
   const WriteOutcome outcome = write_whole_file(path, content.data(), content.size());
   if (outcome.step == WriteStep::Open)
     return system_text("cannot be opened: ", outcome.system_error);

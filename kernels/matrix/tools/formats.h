@@ -21,8 +21,12 @@ enum class Format { Tgmx, Npy, Text };
 /// By extension: .tgmx, .npy, .txt or .csv.
 [[nodiscard]] std::optional<Format> format_from_path(std::string_view path);
 
+/// How messages call an input: "-" and /dev/stdin are standard input, read as it comes and not opened anew.
+[[nodiscard]] std::string input_name(const std::string& path);
+
 [[nodiscard]] Read read_matrix(const std::string& path, Format format);
-/// `order` is how .npy stores the elements; the other formats have one order.
+/// `order` is how .npy stores the elements; the other formats have one order. "-" and /dev/stdout are standard output, written
+/// where it stands; main() sees whether that failed.
 [[nodiscard]] Written write_matrix(const std::string& path, Format format, const DynMatrix& matrix,
                                    DynOrder order);
 

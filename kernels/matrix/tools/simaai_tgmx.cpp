@@ -33,7 +33,7 @@ constexpr const char* kHelp =
     "         is how the elements of an .npy output are stored, row by row by default\n"
     "\n"
     "Text has one row a line, numbers apart by blanks, or by one comma or semicolon; # starts a\n"
-    "comment. Files are read whole; /dev/stdin and /dev/stdout work with --from and --to.\n"
+    "comment. Files are read whole; - is standard input or output, with --from and --to.\n"
     "Exit status: 0 done, 1 a file was refused, 2 wrong usage.\n";
 
 int usage(const std::string& problem) {
@@ -49,23 +49,24 @@ int refuse(const std::string& path, const std::string& reason) {
 int show_info(const std::string& path) {
   const Read matrix = read_matrix(path, Format::Tgmx);
   if (!matrix)
-    return refuse(path, matrix.error());
+    return refuse(input_name(path), matrix.error());
   const DynMatrix& elements = matrix.value();
   const auto [least, greatest] = std::ranges::minmax(elements.storage());
-  std::printf("%s: %zu x %zu, %zu bytes, elements %d to %d\n", path.c_str(), elements.rows(),
-              elements.cols(), encoded_bytes(elements.rows(), elements.cols()), least, greatest);
+  std::printf("%s: %zu x %zu, %zu bytes, elements %d to %d\n", input_name(path).c_str(),
+              elements.rows(), elements.cols(), encoded_bytes(elements.rows(), elements.cols()),
+              least, greatest);
   return kDone;
 }
 
 int verify(const std::string& path) {
   const Read matrix = read_matrix(path, Format::Tgmx);
-  return matrix ? kDone : refuse(path, matrix.error());
+  return matrix ? kDone : refuse(input_name(path), matrix.error());
 }
 
 int print(const std::string& path) {
   const Read matrix = read_matrix(path, Format::Tgmx);
   if (!matrix)
-    return refuse(path, matrix.error());
+    return refuse(input_name(path), matrix.error());
   const std::string text = format_text(matrix.value());
   (void)std::fwrite(text.data(), 1, text.size(), stdout); // main() sees whether it failed
   return kDone;
@@ -148,7 +149,7 @@ int convert(std::span<const std::string> arguments) {
   const std::string& output = conversion.paths[1];
   const Read matrix = read_matrix(input, *conversion.from);
   if (!matrix)
-    return refuse(input, matrix.error());
+    return refuse(input_name(input), matrix.error());
   if (const Written problem =
           write_matrix(output, *conversion.to, matrix.value(), conversion.order))
     return refuse(output, *problem);

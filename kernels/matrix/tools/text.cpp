@@ -62,7 +62,7 @@ std::optional<std::string> parse_element(std::string_view word, std::int8_t& ele
     return std::string("the cell is empty");
   int value = 0;
   const char* end = word.data() + word.size();
-  const char* begin = word.data() + (word.front() == '+' && word.size() > 1 ? 1 : 0);
+  const char* begin = word.data() + (word.front() == '+' && !word.starts_with("+-") ? 1 : 0);
   const auto [stop, error] = std::from_chars(begin, end, value);
   if (error == std::errc::result_out_of_range || (stop == end && (value < -128 || value > 127)))
     return quoted(word) + " is outside -128 to 127";
