@@ -24,6 +24,16 @@ kernels::Shape with_last(const kernels::Shape& shape, std::size_t last) {
   return kernels::Shape(std::span<const std::int64_t>(extents.data(), shape.extents().size()));
 }
 
+/// Why no element can start with these settings; empty where one can.
+std::string settings_problem(const MatmulSettings& settings) {
+  if (settings.weights.empty())
+    return "property weights: expected the name of a .tgmx file, found nothing";
+  if (settings.shift != 0 && settings.multiplier == 0)
+    return "property shift is " + std::to_string(settings.shift) +
+           "; expected 0 where property multiplier is not set";
+  return settings.pool.problem();
+}
+
 ErrorKind kind_of(const matrix::FileError& error) noexcept {
   if (error.code != matrix::FileError::CannotOpen)
     return ErrorKind::Read;
@@ -114,9 +124,7 @@ bool MatmulCore::get_property(guint id, GValue* value) const {
 bool MatmulCore::start() {
   const MatmulSettings now = copy_settings();
   Report report;
-  report.reason = now.pool.problem();
-  if (report.reason.empty() && now.weights.empty())
-    report.reason = "property weights: expected the name of a .tgmx file, found nothing";
+  report.reason = settings_problem(now);
   if (!report.reason.empty()) {
     post_error(GST_ELEMENT_CAST(element_), ErrorKind::Settings, report);
     return false;

@@ -315,13 +315,14 @@ TEST_F(MatmulTest, RefusesAShortBufferAndNamesBothSizes) {
 }
 
 /// First error of an element that does not start with these weights.
-simaai::gst::GstPtr<GstMessage> start_failure(const char* weights) {
+simaai::gst::GstPtr<GstMessage> start_failure(const char* weights, guint shift = 0) {
   simaai::gst::GstPtr<GstElement> element(
       GST_ELEMENT_CAST(gst_object_ref_sink(gst_element_factory_make("simaaimatmul", nullptr))));
   const simaai::gst::GstPtr<GstBus> bus(gst_bus_new());
   gst_element_set_bus(element.get(), bus.get());
   if (weights != nullptr)
     g_object_set(element.get(), "weights", weights, nullptr);
+  g_object_set(element.get(), "shift", shift, nullptr);
   EXPECT_EQ(gst_element_set_state(element.get(), GST_STATE_PAUSED), GST_STATE_CHANGE_FAILURE);
   simaai::gst::GstPtr<GstMessage> message(gst_bus_pop_filtered(bus.get(), GST_MESSAGE_ERROR));
   gst_element_set_state(element.get(), GST_STATE_NULL);
@@ -329,9 +330,14 @@ simaai::gst::GstPtr<GstMessage> start_failure(const char* weights) {
   return message;
 }
 
-std::string start_error(const char* weights) {
-  const auto message = start_failure(weights);
+std::string start_error(const char* weights, guint shift = 0) {
+  const auto message = start_failure(weights, shift);
   return message ? error_text(message.get()) : std::string();
+}
+
+TEST_F(MatmulTest, AShiftWithoutAMultiplierIsRefused) {
+  const std::string text = start_error(file_.path().c_str(), 5);
+  EXPECT_TRUE(mentions(text, {"property shift is 5", "multiplier"})) << text;
 }
 
 /// Of the resource domain; -1 in any other.
