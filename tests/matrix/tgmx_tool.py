@@ -299,6 +299,7 @@ class Tool(unittest.TestCase):
                 (['convert', '--order', 'up', good, good], '--order is row or column, not "up"'),
                 (['convert', '--speed', '1', good, good], 'unknown option --speed'),
                 (['convert', '--speed=1', good, good], 'unknown option --speed'),
+                (['convert', '--order', 'row', good, good], '--order is for npy outputs'),
                 (['convert', '--order=up', good, good], '--order is row or column, not "up"'),
                 (['convert', '--to=', good, good], '--to is tgmx, npy or text, not ""'),
                 (['convert', good, good, '--to'], '--to needs a value')):

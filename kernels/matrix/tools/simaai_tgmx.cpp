@@ -83,7 +83,7 @@ int on_each(int (*command)(const std::string&), std::span<const std::string> pat
 struct Conversion {
   std::optional<Format> from;
   std::optional<Format> to;
-  DynOrder order = DynOrder::RowMajor;
+  std::optional<DynOrder> order;
   std::vector<std::string> paths;
 };
 
@@ -138,6 +138,8 @@ std::string parse_conversion(Conversion& conversion, std::span<const std::string
     return conversion.paths[0] + ": the extension names no format; use --from";
   if (!conversion.to)
     return conversion.paths[1] + ": the extension names no format; use --to";
+  if (conversion.order && conversion.to != Format::Npy)
+    return "--order is for npy outputs";
   return {};
 }
 
@@ -150,8 +152,8 @@ int convert(std::span<const std::string> arguments) {
   const Read matrix = read_matrix(input, *conversion.from);
   if (!matrix)
     return refuse(input_name(input), matrix.error());
-  if (const Written problem =
-          write_matrix(output, *conversion.to, matrix.value(), conversion.order))
+  if (const Written problem = write_matrix(output, *conversion.to, matrix.value(),
+                                           conversion.order.value_or(DynOrder::RowMajor)))
     return refuse(output, *problem);
   return kDone;
 }
