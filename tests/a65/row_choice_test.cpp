@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include <simaai/kernels/ops/casttess.h>
+#include <simaai/kernels/ops/detess.h>
 #include <simaai/kernels/ops/tess.h>
 
 #include "a65/common/tile_prepare.h"
@@ -252,6 +253,31 @@ bool marks_once(const Recording& recording, std::int64_t scalar, std::vector<int
       return false;
   }
   return true;
+}
+
+// The most channels that admission takes in one tile: no count of theirs leaves the 64 bits.
+TEST(RowChoice, ChannelsUpToTheEndOfTheRangeAreOneRun) {
+  constexpr std::int64_t kFarInt8 = INT64_MAX / 16 * 16;
+  constexpr std::int64_t kFarBFloat16 = kFarInt8 / 4;
+  for (const auto& [dtype, channels] :
+       {std::pair{DType::Int8, kFarInt8}, {DType::BFloat16, kFarBFloat16}})
+    for (const std::int64_t channel_tile : {channels, INT64_MAX}) {
+      const MlaTiled tiled{{-1, -1, 0, 1}, {1, 1, 1, channel_tile}};
+      const TensorSpec linear{{1, channels}, dtype};
+      const TensorSpec tiles{{1, channels}, dtype, tiled};
+      const auto to_tiles = ops::tess::check_inference({{&linear, 1}, {&tiles, 1}, {}});
+      const auto from_tiles = ops::detess::check_inference({{&tiles, 1}, {&linear, 1}, {}});
+      ASSERT_TRUE(std::holds_alternative<ops::tess::Plan>(to_tiles));
+      ASSERT_TRUE(std::holds_alternative<ops::detess::Plan>(from_tiles));
+      for (const TileState& state :
+           {prepare_writer(std::get<ops::tess::Plan>(to_tiles), recording_table(), 0),
+            prepare_reader(std::get<ops::detess::Plan>(from_tiles), recording_table())}) {
+        ASSERT_EQ(state.group_count, 1U);
+        EXPECT_EQ(state.groups[0].runs, 1);
+        EXPECT_EQ(state.groups[0].channels, channels);
+        EXPECT_EQ(state.groups[0].last_channels, channels);
+      }
+    }
 }
 
 // Rows lie in the caller's buffers, so there is no tensor between, and each scalar is in one row.

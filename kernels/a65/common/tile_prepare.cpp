@@ -181,7 +181,8 @@ ChannelGroup group_of(const core::TileGeometry& geometry, const KernelsByChannel
   group.visits = visits;
   const bool blocks = geometry.storage == TileStorage::CBlocked && channels > core::kChannelBlock;
   group.channels = blocks ? core::kChannelBlock : channels;
-  group.runs = (channels + group.channels - 1) / group.channels;
+  // Not rounded up by an addition: channels may be as many as 63 bits count.
+  group.runs = channels / group.channels + (channels % group.channels == 0 ? 0 : 1);
   group.last_channels = channels - (group.runs - 1) * group.channels;
   group.stored_channels = geometry.plane_stride(group.channels);
   group.kernel = kernels[static_cast<std::size_t>(group.channels < 4 ? group.channels - 1 : 3)];
