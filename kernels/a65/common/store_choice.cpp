@@ -2,6 +2,7 @@
 // Samples of the output, timed.
 #include "a65/common/store_choice.h"
 
+#include <cstdio>
 #include <cstdlib>
 #include <string_view>
 
@@ -22,7 +23,14 @@ Stores forced_stores() noexcept {
   const std::string_view name = value == nullptr ? "" : value;
   if (name == "cached")
     return Stores::Cached;
-  return name == "streaming" ? Stores::Streaming : Stores::AskOutput;
+  if (name == "streaming")
+    return Stores::Streaming;
+  if (!name.empty())
+    std::fprintf(stderr,
+                 "simaai-kernels: SIMAAI_A65_STORES=%s is not known (cached, streaming), each call "
+                 "chooses\n",
+                 value);
+  return Stores::AskOutput;
 }
 
 #if defined(__x86_64__)

@@ -18,7 +18,8 @@ enum class Stores : std::uint8_t {
 };
 
 /// The choice of preparation for a plan with work. The environment variable SIMAAI_A65_STORES
-/// forces it for tests and measurements: `cached` or `streaming`. Thread-safe.
+/// forces it for tests and measurements: `cached` or `streaming`; another value is reported once on
+/// standard error. Thread-safe.
 [[nodiscard]] Stores choose_stores(const ops::PortPlan& plan) noexcept;
 
 /// True if each of a few samples of the `bytes` bytes at `dst` took as long as memory takes. Reads

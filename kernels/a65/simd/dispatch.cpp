@@ -146,9 +146,18 @@ Level choose_level() noexcept {
   for (const Level level : levels)
     if (level_name(level) == wanted)
       return level;
+  // One write, so that another thread's output cannot come between.
+  std::array<char, 256> text{};
+  std::size_t used = 0;
+  for (const Level level : levels) {
+    const std::string_view name = level_name(level);
+    used += name.copy(text.data() + used, name.size());
+    used += std::string_view(", ").copy(text.data() + used, 2);
+  }
   const std::string_view kept = level_name(levels.back());
-  std::fprintf(stderr, "simaai-kernels: SIMAAI_A65_ISA=%s is not supported here, using %.*s\n",
-               wanted, static_cast<int>(kept.size()), kept.data());
+  std::fprintf(
+      stderr, "simaai-kernels: SIMAAI_A65_ISA=%s is not supported here (%.*s), using %.*s\n",
+      wanted, static_cast<int>(used - 2), text.data(), static_cast<int>(kept.size()), kept.data());
   return levels.back();
 }
 
