@@ -72,6 +72,11 @@ PORTABLE = (
 )
 
 AVX2 = (
+    # Of the scalar level, but Gaps.* is written for this processor.
+    Mutant("gap read and stored back", "simd/linear_rows_scalar.cpp", SCALAR_LOOP,
+           SCALAR_LOOP.replace("++i)\n", "++i) {\n") + "    if (dst_stride > To::kBytes && i + 1 < row.count) {\n"
+           "      volatile std::byte* const gap = row.dst + i * dst_stride + To::kBytes;\n      *gap = *gap;\n    }\n  }\n",
+           LINEAR_SCALAR, "cast", "Gaps.*"),
     Mutant("off-by-one read, every second scalar", "simd/block_lanes_avx2.h",
            "load_256(from + 28));", "load_256(from + 32));", ("simd/linear_rows_avx2.cpp",), "cast", EDGES, "avx2"),
     Mutant("read past a short tile", "simd/scatter_rows_avx2.cpp",
