@@ -68,10 +68,11 @@ struct Avx512VbmiBytes : Avx512VbmiCopies {
           dst += 64;
         }
         if (left != 0)
-          Isa::put_first<kStream>(dst, left * 16,
-                                  _mm512_mask_permutexvar_epi8(
-                                      fill, keep, index,
-                                      _mm512_maskz_loadu_epi8(bytes_of<kStep>(left * channels), src)));
+          Isa::put_first<kStream>(
+              dst, left * 16,
+              _mm512_mask_permutexvar_epi8(
+                  fill, keep, index,
+                  _mm512_maskz_loadu_epi8(bytes_of<kStep>(left * channels), src)));
         segment_src += panel.segment_linear_bytes;
         segment_dst += panel.segment_tile_bytes;
       }
@@ -209,11 +210,10 @@ struct Avx512VbmiBytes : Avx512VbmiCopies {
     const __m512i third = _mm512_add_epi8(second, step);
     const __m512i fourth = _mm512_add_epi8(third, step);
     const std::int64_t box = panel.box_tile_bytes;
-    const auto put = [fill, keep](std::byte* dst, __m512i index, __m512i pixels)
-                         __attribute__((always_inline)) {
-                           _mm512_storeu_si512(
-                               dst, _mm512_mask_permutexvar_epi8(fill, keep, index, pixels));
-                         };
+    const auto put = [fill](std::byte * dst, __m512i index, __m512i pixels)
+        __attribute__((always_inline)) {
+      _mm512_storeu_si512(dst, _mm512_mask_permutexvar_epi8(fill, keep, index, pixels));
+    };
     const std::byte* box_src = panel.row.src;
     std::byte* box_dst = panel.row.dst;
     for (std::int64_t boxes = panel.boxes; boxes >= kFour; boxes -= kFour) {
