@@ -157,6 +157,9 @@ def main():
         if path.exists() and path.stat().st_size:
             context, found = read_rows(path)
             rows += found
+    if not rows:
+        what = f"no case matches {options.filter}" if options.filter else "no case was measured"
+        sys.exit(f"bench: {what}" + (f"; failed: {' '.join(failed)}" if failed else ""))
     for line in table_lines(rows, context.get("level", "")):
         print(line)
     judged = [row.judge()[0] for row in rows]

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The table: what is read from the JSON of a program and how the floors judge it."""
+import io
 import json
 import pathlib
 import tempfile
 import unittest
+from unittest import mock
 
-from bench import read_rows, row_json, table_lines
+from bench import main, read_rows, row_json, table_lines
 from floors import Row, parts
 
 NAME = "casttess/bench_160x160x64/f32-bf16/pad16/dense/"
@@ -127,6 +129,29 @@ class Reading(unittest.TestCase):
         for word in ("9.0 MB", "100.0 ns", "0.90 0.80-1.00", "align16 0.95", "ok (no onednn)"):
             self.assertIn(word, line)
         self.assertEqual(row_json(rows[0])["ratios"]["memcpy"], {"median": 0.9, "min": 0.8, "max": 1.0})
+
+
+class Main(unittest.TestCase):
+    def ending(self, *arguments, results=()):
+        """What main() says when it ends, with `results` as the cases of an earlier run."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "bench" / "results"
+            path.mkdir(parents=True)
+            entries = [{"name": f"{case}/avx2/iterations:9/manual_time", "ns": 50.0, "read_bytes": 16, "write_bytes": 16,
+                        "channels": 16, "prepare_ns": 50.0} for case in results]
+            (path / "tess.json").write_text(json.dumps({"context": {"level": "avx2", "rounds": "9"}, "benchmarks": entries}))
+            with mock.patch("sys.argv", ["bench.py", "--build", folder, "--table", *arguments]), \
+                    mock.patch("sys.stdout", io.StringIO()), self.assertRaises(SystemExit) as ended:
+                main()
+            return ended.exception.code, (path / "table.json").exists()
+
+    def test_a_run_without_cases_is_no_success(self):
+        for arguments in ((), ("--strict",), ("no-such-case",)):
+            code, wrote = self.ending(*arguments)
+            self.assertIn("no case", str(code))
+            self.assertFalse(wrote)
+        self.assertIn("no-such-case", str(self.ending("no-such-case")[0]))
+        self.assertEqual(self.ending("--strict", results=["tess/call_1x1x16/i8-i8/pad16/dense/hot"]), (0, True))
 
 
 if __name__ == "__main__":
