@@ -10,6 +10,7 @@ A cross build names its emulator and sysroot; the programs then run under the em
 Exit status 77: a tool that the test needs is not installed.
 """
 import argparse
+import itertools
 import os
 import pathlib
 import re
@@ -163,6 +164,22 @@ def check_pkg_config(tree, work):
         check_output(name, tree.run(program, env=tree.environment()), tree.source)
 
 
+def check_language(tree, work):
+    """Below C++20 each header that needs it says so, before errors of its own. The preprocessor alone is quick."""
+    source, include = work / "language.cpp", tree.prefix / "include"
+    folders = [include / "simaai/kernels" / layer for layer in ("", "ops", "a65", "ev74")]
+    headers = [header for folder in folders for header in folder.glob("*.h")]
+    for header in sorted(headers + [include / "simaai/kernels/matrix" / name for name in ("coord.h", "order.h", "matrix.h")]):
+        source.write_text(f"#include <{header.relative_to(include)}>\n")
+        steps = ("-E", "-fsyntax-only") if header.name == "casttess.h" else ("-E",)
+        for standard, step in itertools.product(("c++17", "c++20"), steps):
+            done = subprocess.run([tree.compiler, *tree.flags, f"-std={standard}", step, f"-I{include}", source],
+                                  stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+            first = (re.findall(r"error: (.*)", done.stderr) or [""])[0]
+            if standard == "c++20" and done.returncode != 0 or standard == "c++17" and "SimaKernels needs C++20" not in first:
+                raise Failure(f"{header.name} as {standard}:\n{done.stderr}")
+
+
 def check_symbols(tree):
     """The shared library exports the public interface and nothing of the inner layers."""
     text = run([tree.nm, "--dynamic", "--defined-only", "--demangle", tree.libdir / "libsimaai-kernels.so"])
@@ -225,6 +242,7 @@ def test_destdir(arguments, work):
     check_requests(tree, work)
     check_damaged(tree, work)
     check_pkg_config(tree, work)
+    check_language(tree, work)
     if (tree.libdir / "libsimaai-kernels.so").exists():
         check_symbols(tree)
     if (tree.libdir / "libgstsimaaitensor-1.0.so").exists() and not arguments.sysroot:

@@ -4,6 +4,8 @@
 
 #include <cstddef>
 
+#include <simaai/kernels/language.h>
+
 namespace simaai::kernels {
 
 /// Readable memory of at least `capacity_bytes`. The caller keeps it alive until the call returns.

@@ -10,6 +10,8 @@
 #include <span>
 #include <variant>
 
+#include <simaai/kernels/language.h>
+
 namespace simaai::kernels {
 
 /// Largest rank that any operation admits.

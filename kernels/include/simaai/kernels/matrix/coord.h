@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <optional>
 
+#include <simaai/kernels/language.h>
+
 namespace simaai::kernels::matrix {
 
 /// Number of values a coordinate can take: 19 x 21 x 28. Both dimensions of a matrix are between 1

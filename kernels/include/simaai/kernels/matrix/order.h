@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <simaai/kernels/language.h>
+
 namespace simaai::kernels::matrix {
 
 /// Consecutive columns are adjacent: offset(i, j) = i * C + j.
