@@ -70,6 +70,18 @@ template <Direction kDirection>
   return panel;
 }
 
+/// Calls a kernel for a panel that is complete, with stores that bypass the cache where they pay.
+template <Direction kDirection>
+void run_panel(TilePanelFn kernel, const TileState& state, TilePanel* panel) noexcept {
+  const bool stream = panel->stream;
+  if constexpr (kDirection == Direction::Write)
+    panel->stream = stream && fills_tile_lines(*panel);
+  else
+    panel->stream = stream && fills_linear_lines(*panel, state.stride_bytes[kAxisC]);
+  kernel(*panel);
+  panel->stream = stream;
+}
+
 /// Channels of `actual` that one row call handles: all, or one block.
 [[nodiscard]] std::int64_t run_channels(const TileGeometry& geometry,
                                         std::int64_t actual) noexcept {
@@ -222,7 +234,7 @@ void visit_span(const TileState& state, const Line<kDirection>& line, const Span
             geometry.tile_offset(index) + (line.row * width + span.first_pixel) * pixel_bytes)
           .point(&panel->row);
       if (group.kernel != nullptr)
-        group.kernel(*panel);
+        run_panel<kDirection>(group.kernel, state, panel);
       else
         run_rows<kDirection>(state, *panel);
     }
@@ -331,7 +343,7 @@ void visit_boxes(const TileState& state, const TileIndex& index, std::int64_t co
     std::int64_t tile = first_tile;
     for (std::int64_t d = 0; d < depth; ++d) {
       moved(slice, linear, tile).point(&panel->row);
-      group.kernel(*panel);
+      run_panel<kDirection>(group.kernel, state, panel);
       linear += state.stride_bytes[kAxisD];
       tile += height * width * pixel_bytes;
     }

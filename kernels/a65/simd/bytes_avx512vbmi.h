@@ -289,8 +289,10 @@ struct Avx512VbmiBytes : Avx512VbmiCopies {
         write_padded<false>(behind_fours(panel, true));
       } else
         write_padded<false>(panel);
-    } else if (panel.stream) {
-      write_each_box(panel, avx2_rows().i8_i8_tiled);
+    } else if (panel.stream && (places_of(panel) | static_cast<std::uintptr_t>(row.stored_channels)) %
+                                       Isa::kPartAlignment ==
+                                   0) {
+      write_each_box(panel, avx2_rows().i8_i8_tiled); // streams
     } else {
       Isa::for_equal_runs(panel, row.channels, panel.run_tile_bytes, write_runs);
     }
@@ -302,8 +304,9 @@ struct Avx512VbmiBytes : Avx512VbmiCopies {
       read_padded(behind_fours(panel, false));
     } else if (is_padded(panel))
       read_padded(panel);
-    else if (panel.stream)
-      read_each_box(panel, avx2_reader_rows().i8_i8_untiled);
+    else if (panel.stream && is_whole_of_16(panel) && panel.last_channels == 16 &&
+             linear_places_of(panel, pixel_bytes_of(panel, 1)) % kCacheLineBytes == 0)
+      read_each_box(panel, avx2_reader_rows().i8_i8_untiled); // streams
     else
       Isa::for_equal_runs(panel, panel.run_tile_bytes, panel.row.channels, read_runs);
   }

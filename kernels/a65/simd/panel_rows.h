@@ -305,15 +305,14 @@ template <class Isa> struct PanelRows {
     }
   }
 
-  /// Panels of 16 stored channels a run.
+  /// Whether a panel of 16 stored channels a run is read past the cache.
+  template <class To> static bool streams_of_16(const TilePanel& panel) noexcept {
+    return panel.stream &&
+           linear_places_of(panel, pixel_bytes_of(panel, To::kBytes)) % Isa::kStreamAlignment == 0;
+  }
+
   template <class To> static void read_of_16(const TilePanel& panel) noexcept {
-    const std::int64_t pixel_bytes = ((panel.runs - 1) * 16 + panel.last_channels) * To::kBytes;
-    const auto places = reinterpret_cast<std::uintptr_t>(panel.row.dst) |
-                        static_cast<std::uintptr_t>(panel.box_linear_bytes) |
-                        static_cast<std::uintptr_t>(panel.segment_linear_bytes) |
-                        static_cast<std::uintptr_t>(panel.row.pixel_stride_bytes) |
-                        static_cast<std::uintptr_t>(pixel_bytes);
-    if (panel.stream && places % Isa::kStreamAlignment == 0)
+    if (streams_of_16<To>(panel))
       read_segments<To, true>(panel);
     else
       read_segments<To, false>(panel);

@@ -291,7 +291,7 @@ struct Avx512VbmiReaders : Avx512VbmiWideReaders {
     if (row.stored_channels == 16) {
       if (packed && row.channels < 16)
         kPadded<To>[static_cast<std::size_t>(row.channels)](panel);
-      else if (!panel.stream && is_of_sixteens(panel))
+      else if (is_of_sixteens(panel) && !PanelRows<Isa>::streams_of_16<To>(panel))
         read_sixteens<To>(panel);
       else
         PanelRows<Isa>::read_of_16<To>(panel);
@@ -303,11 +303,7 @@ struct Avx512VbmiReaders : Avx512VbmiWideReaders {
       read_wide<To, false>(panel);
     } else {
       constexpr std::uintptr_t kHalfLine = 32;
-      const auto places = reinterpret_cast<std::uintptr_t>(row.dst) |
-                          static_cast<std::uintptr_t>(panel.box_linear_bytes) |
-                          static_cast<std::uintptr_t>(panel.segment_linear_bytes) |
-                          static_cast<std::uintptr_t>(row.pixel_stride_bytes) |
-                          static_cast<std::uintptr_t>(row.channels * To::kBytes) |
+      const auto places = linear_places_of(panel, row.channels * To::kBytes) |
                           static_cast<std::uintptr_t>(panel.last_channels * To::kBytes);
       if (places % Isa::kStreamAlignment == 0)
         read_wide<To, true>(panel);

@@ -95,6 +95,51 @@ template <class Kernel> void read_each_box(const TilePanel& panel, Kernel kernel
          static_cast<std::uintptr_t>(panel.run_tile_bytes);
 }
 
+/// Bytes that the panel has of a pixel on the linear side.
+[[nodiscard]] inline std::int64_t pixel_bytes_of(const TilePanel& panel,
+                                                 std::int64_t scalar_bytes) noexcept {
+  return ((panel.runs - 1) * panel.row.channels + panel.last_channels) * scalar_bytes;
+}
+
+/// The same as places_of() for readers, of all pixels and their ends.
+[[nodiscard]] inline std::uintptr_t linear_places_of(const TilePanel& panel,
+                                                     std::int64_t pixel_bytes) noexcept {
+  return reinterpret_cast<std::uintptr_t>(panel.row.dst) |
+         static_cast<std::uintptr_t>(panel.box_linear_bytes) |
+         static_cast<std::uintptr_t>(panel.segment_linear_bytes) |
+         static_cast<std::uintptr_t>(panel.row.pixel_stride_bytes) |
+         static_cast<std::uintptr_t>(pixel_bytes);
+}
+
+inline constexpr std::int64_t kCacheLineBytes = 64;
+/// From this many bytes on that follow each other, the two lines at their ends are few among them.
+inline constexpr std::int64_t kLongBytes = 512;
+
+/// Whether writers fill the lines of tiles before they go on to other ones: of stores that bypass the
+/// cache, a line that is left before it is full goes to memory for every part that it gets.
+[[nodiscard]] inline bool fills_tile_lines(const TilePanel& panel) noexcept {
+  const TileRow& row = panel.row;
+  const std::int64_t pixel_bytes = row.stored_channels * panel.planes;
+  // Runs take turns, after four pixels of 16 stored channels or after each of more.
+  const std::int64_t pixels = panel.runs == 1 ? row.pixels : row.stored_channels == 16 ? 4 : 1;
+  std::int64_t bytes = pixels * pixel_bytes;
+  if (panel.runs == 1 && panel.segment_tile_bytes == bytes)
+    bytes *= panel.segments;
+  return row.pixels % pixels == 0 &&
+         ((panel.runs == 1 && bytes >= kLongBytes) ||
+          (places_of(panel) | static_cast<std::uintptr_t>(bytes)) % kCacheLineBytes == 0);
+}
+
+/// The same of readers and the lines of linear memory; `scalar_bytes` are those of a linear scalar.
+[[nodiscard]] inline bool fills_linear_lines(const TilePanel& panel,
+                                             std::int64_t scalar_bytes) noexcept {
+  const TileRow& row = panel.row;
+  const std::int64_t pixel_bytes = pixel_bytes_of(panel, scalar_bytes);
+  if (row.pixel_stride_bytes == pixel_bytes && row.pixels * pixel_bytes >= kLongBytes)
+    return true;
+  return linear_places_of(panel, pixel_bytes) % kCacheLineBytes == 0;
+}
+
 /// Whether a kernel of whole pixels goes through the segments first, then to the next pixel of each:
 /// short rows are no good inner loop. The lines of a few short rows stay in the first-level cache.
 [[nodiscard]] inline bool walks_columns(std::int64_t pixels, std::int64_t segments) noexcept {

@@ -382,8 +382,10 @@ struct Avx512VbmiWriters : Avx512VbmiWideWriters {
       write_padded<From, false>(panel);
     else if (row.stored_channels == 16)
       PanelRows<Isa>::write_of_16<From>(panel);
-    else if (panel.stream)
-      write_each_box(panel, avx2_rows().*kBelow);
+    else if (panel.stream && (places_of(panel) | static_cast<std::uintptr_t>(row.stored_channels)) %
+                                     Isa::kPartAlignment ==
+                                 0)
+      write_each_box(panel, avx2_rows().*kBelow); // streams
     else if (packed && row.stored_channels == row.channels && row.pixels * row.channels == 16)
       write_sixteens<From>(panel);
     else if (row.stored_channels == row.channels && row.channels <= kCompactChannels)
