@@ -202,18 +202,15 @@ struct Avx512VbmiCopies {
     __builtin_prefetch(dst + dst_step + ahead, 1);
     __builtin_prefetch(dst + 2 * dst_step + ahead, 1);
     __builtin_prefetch(dst + 3 * dst_step + ahead, 1);
-    const __m512i a = Isa::load_512(src);
-    const __m512i b = Isa::load_512(src + src_step);
-    const __m512i c = Isa::load_512(src + 2 * src_step);
-    const __m512i d = Isa::load_512(src + 3 * src_step);
-    const __m512i ab_even = _mm512_shuffle_i64x2(a, b, 0x88);
-    const __m512i ab_odd = _mm512_shuffle_i64x2(a, b, 0xdd);
-    const __m512i cd_even = _mm512_shuffle_i64x2(c, d, 0x88);
-    const __m512i cd_odd = _mm512_shuffle_i64x2(c, d, 0xdd);
-    _mm512_storeu_si512(dst, _mm512_shuffle_i64x2(ab_even, cd_even, 0x88));
-    _mm512_storeu_si512(dst + dst_step, _mm512_shuffle_i64x2(ab_odd, cd_odd, 0x88));
-    _mm512_storeu_si512(dst + 2 * dst_step, _mm512_shuffle_i64x2(ab_even, cd_even, 0xdd));
-    _mm512_storeu_si512(dst + 3 * dst_step, _mm512_shuffle_i64x2(ab_odd, cd_odd, 0xdd));
+    // Halves are put together by loads: half the shuffles of whole lines.
+    const __m512i ab_first = Isa::load_pair(src, src + src_step);
+    const __m512i cd_first = Isa::load_pair(src + 2 * src_step, src + 3 * src_step);
+    const __m512i ab_last = Isa::load_pair(src + 32, src + src_step + 32);
+    const __m512i cd_last = Isa::load_pair(src + 2 * src_step + 32, src + 3 * src_step + 32);
+    _mm512_storeu_si512(dst, _mm512_shuffle_i64x2(ab_first, cd_first, 0x88));
+    _mm512_storeu_si512(dst + dst_step, _mm512_shuffle_i64x2(ab_first, cd_first, 0xdd));
+    _mm512_storeu_si512(dst + 2 * dst_step, _mm512_shuffle_i64x2(ab_last, cd_last, 0x88));
+    _mm512_storeu_si512(dst + 3 * dst_step, _mm512_shuffle_i64x2(ab_last, cd_last, 0xdd));
   }
 
   /// All groups of some pixels; src and dst are a group further each at the given distances.

@@ -54,6 +54,23 @@ template <bool kVbmi> struct Avx512 {
     __m512i below_half = constant(0x7fff);
     __m512i one = constant(1);
   };
+  /// Index vectors of byte permutes: one byte, or one 32- or 64-bit number, a lane.
+  struct alignas(64) Bytes {
+    std::uint8_t at[64];
+    [[nodiscard]] __m512i load() const noexcept { return _mm512_loadu_si512(at); }
+  };
+
+  /// The upper byte of a BFloat16 by the lower six bits of that of an eighth of a Float16, of which the
+  /// sign fills the upper four bits.
+  static constexpr Bytes kUpperOfEighth = [] {
+    Bytes upper{};
+    for (std::uint8_t i = 0; i < 16; ++i) {
+      upper.at[i] = static_cast<std::uint8_t>(0x38 + i);
+      upper.at[48 + i] = static_cast<std::uint8_t>(0xb8 + i);
+    }
+    return upper;
+  }();
+
   struct NormalConstants {
     __m512i magnitude = constant(0x7fff7fff);
     __m512i least = constant(0x04000400);
@@ -62,6 +79,7 @@ template <bool kVbmi> struct Avx512 {
     __m512i eighth = constant(0x10001000);
     __m512i bias = constant(0x38803880); ///< and an eighth of the least normal number
     __m512i sign = constant(0x80008000);
+    __m512i upper = kept(kUpperOfEighth.load());
   };
   /// Float16 of which any number may be other than normal.
   struct AnyF16 {
@@ -99,12 +117,6 @@ template <bool kVbmi> struct Avx512 {
   struct BF16 {
     static constexpr std::int64_t kBytes = 2;
     static constexpr std::int64_t kStoredBytes = 32;
-  };
-
-  /// Index vectors of byte permutes: one byte, or one 32- or 64-bit number, a lane.
-  struct alignas(64) Bytes {
-    std::uint8_t at[64];
-    [[nodiscard]] __m512i load() const noexcept { return _mm512_loadu_si512(at); }
   };
 
   static __m512i load_512(const std::byte* from) noexcept { return _mm512_loadu_si512(from); }
@@ -294,16 +306,21 @@ template <bool kVbmi> struct Avx512 {
     return _mm512_loadu_si512(values);
   }
 
-  /// Normal numbers, rounded and rebiased, with their signs. `above`: their magnitudes above the least
-  /// one, of which an eighth is rounded to the nearest, ties up: one less makes that ties to even.
+  /// Normal numbers: an eighth is rounded to the nearest, ties up, which one less makes ties to even;
+  /// then it gets the other bias. `above`: their magnitudes above the least one.
   static __m512i convert_normal(const NormalConstants& constants, __m512i bits,
                                 __m512i above) noexcept {
     const auto even = _mm512_testn_epi16_mask(bits, constants.odd_bit);
-    const __m512i less = _mm512_mask_sub_epi16(above, even, above, constants.one);
+    const __m512i given = kVbmi ? bits : above;
+    const __m512i less = _mm512_mask_sub_epi16(given, even, given, constants.one);
     const __m512i rounded = _mm512_mulhrs_epi16(less, constants.eighth);
-    const __m512i rebiased = _mm512_add_epi16(rounded, constants.bias);
-    constexpr int kThirdWhereSecond = 0xb8; // the first elsewhere
-    return _mm512_ternarylogic_epi32(rebiased, constants.sign, bits, kThirdWhereSecond);
+    if constexpr (kVbmi) { // the sign became the upper bits
+      return _mm512_mask_permutexvar_epi8(rounded, 0xaaaaaaaaaaaaaaaaU, rounded, constants.upper);
+    } else {
+      const __m512i rebiased = _mm512_add_epi16(rounded, constants.bias);
+      constexpr int kThirdWhereSecond = 0xb8; // the first elsewhere
+      return _mm512_ternarylogic_epi32(rebiased, constants.sign, bits, kThirdWhereSecond);
+    }
   }
 
   /// Normal numbers and zeros; one other lane sends all to the full rule. Magnitudes of normal

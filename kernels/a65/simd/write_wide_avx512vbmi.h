@@ -170,6 +170,7 @@ struct Avx512VbmiWideWriters {
   /// What is left of a pixel after its whole groups of 32 channels.
   enum class Rest : std::uint8_t {
     None,
+    Line,   ///< nothing, and 32 channels are all: both planes are a cache line
     Half,   ///< stored as 16 channels
     Whole,  ///< stored as 32
     Eighty, ///< of 80 stored channels: the whole pixel is two and a half cache lines
@@ -269,6 +270,11 @@ struct Avx512VbmiWideWriters {
   [[gnu::always_inline]] static inline void write_pixel(From& type, const WideRun& run,
                                                         const std::byte* src, std::byte* dst,
                                                         __m512i index) noexcept {
+    if constexpr (kRest == Rest::Line) {
+      prefetch_line(dst);
+      _mm512_storeu_si512(dst, place(type, src, index, kUpperValues));
+      return;
+    }
     const std::int64_t stored = run.stored;
     const std::byte* from = src;
     std::byte* to = dst;
@@ -444,7 +450,9 @@ struct Avx512VbmiWideWriters {
 
   template <class From> static void write_wide_runs(const TilePanel& panel) noexcept {
     const std::int64_t rest = panel.row.channels % 32;
-    if (rest == 0)
+    if (panel.row.channels == 32 && panel.row.stored_channels == 32)
+      write_wide_runs<From, Rest::Line>(panel);
+    else if (rest == 0)
       write_wide_runs<From, Rest::None>(panel);
     else if (rest <= 16 && panel.row.stored_channels == 80)
       write_wide_runs<From, Rest::Eighty>(panel);
