@@ -188,6 +188,9 @@ bool TransformCore::set_caps(GstCaps* sink_caps, GstCaps* src_caps) {
   tensor_count_ = 0;
   std::string reason = refuse_caps(sink_caps, src_caps, ports_);
   if (!reason.empty()) {
+    // GstBaseTransform goes on with the caps before, if they come again, without setting them.
+    if (sink_caps_ && refuse_caps(sink_caps_.get(), src_caps_.get(), ports_).empty())
+      tensor_count_ = ports_.input.tensors.size();
     report_caps(std::move(reason), sink_caps, src_caps);
     return false;
   }

@@ -17,7 +17,7 @@ public:
 
   /// Names caps outside the template of a pad of the element: it refuses them before the element gets the event.
   void watch(GstPad* sink);
-  /// Forgets what was said: at the start.
+  /// Forgets what was said: at the start, and after caps that worked.
   void clear();
   /// Before caps are tried.
   void begin_attempt() noexcept { reported_ = false; }

@@ -228,13 +228,14 @@ std::variant<MatmulPlan, PortError> MatmulCore::make_plan(const GstCaps* sink_ca
 }
 
 bool MatmulCore::set_caps(const GstCaps* sink_caps, const GstCaps* src_caps) {
-  plan_.reset();
   auto made = make_plan(sink_caps, src_caps);
-  if (const auto* refused = std::get_if<PortError>(&made)) {
+  if (const auto* refused =
+          std::get_if<PortError>(&made)) { // GstBaseTransform keeps the caps before, and so do we
     refusals_.report(refused->reason, sink_caps, src_caps);
     return false;
   }
   plan_ = std::get<MatmulPlan>(std::move(made));
+  refusals_.clear();
   sink_caps_.reset(gst_caps_copy(sink_caps));
   src_caps_.reset(gst_caps_copy(src_caps));
   return true;

@@ -131,7 +131,6 @@ void BridgeCore::report(std::string reason, const GstCaps* sink_caps, const GstC
 }
 
 bool BridgeCore::set_caps(GstCaps* sink_caps, GstCaps* src_caps) {
-  layout_.reset();
   const auto input = read_tensors(*gst_caps_get_structure(sink_caps, 0));
   const auto output = read_tensors(*gst_caps_get_structure(src_caps, 0));
   const auto* from = std::get_if<AnyTensors>(&input);

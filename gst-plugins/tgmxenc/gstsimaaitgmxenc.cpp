@@ -153,11 +153,11 @@ void diagnose_refusal(GstBaseTransform* trans, GstCaps* sink_caps) {
 }
 
 gboolean on_set_caps(GstBaseTransform* trans, GstCaps* sink_caps, GstCaps* /*src_caps*/) noexcept {
-  auto& encoder = encoder_of(trans);
-  encoder.reset();
   auto made = make_encoder(sink_caps);
-  if (auto* ready = std::get_if<Encoder>(&made)) {
-    encoder.emplace(std::move(*ready));
+  if (auto* ready = std::get_if<Encoder>(
+          &made)) { // else GstBaseTransform keeps the caps before, and so do we
+    encoder_of(trans).emplace(std::move(*ready));
+    state_of(trans).refusals.clear();
     return TRUE;
   }
   state_of(trans).refusals.report("sink caps: " + std::get_if<PortError>(&made)->reason, sink_caps,

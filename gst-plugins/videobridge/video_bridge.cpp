@@ -39,6 +39,8 @@ bool VideoBridge::start() {
 
 void VideoBridge::stop() {
   refused_caps_.reset();
+  taken_sink_caps_.reset();
+  taken_src_caps_.reset();
   room_ = {};
   outputs_.stop();
   allocator_.reset();
@@ -59,9 +61,14 @@ void VideoBridge::report_once(std::string reason, const GstCaps* sink_caps,
 bool VideoBridge::set_caps(const GstCaps* sink_caps, const GstCaps* src_caps) {
   const BridgeSettings now = settings_copy();
   if (auto refused = negotiate(sink_caps, src_caps, now)) {
+    // GstBaseTransform goes on with the caps before, if they come again, without setting them.
+    if (taken_sink_caps_)
+      (void)negotiate(taken_sink_caps_.get(), taken_src_caps_.get(), now);
     report_once(*std::move(refused), sink_caps, src_caps);
     return false;
   }
+  taken_sink_caps_.reset(gst_caps_copy(sink_caps));
+  taken_src_caps_.reset(gst_caps_copy(src_caps));
   require_zero_copy_ = now.require_zero_copy;
   stats_.announce_again();
   return true;

@@ -123,11 +123,13 @@ private:
   GstBaseTransform* element_;
   GstPtr<GstAllocator> allocator_; ///< while started
   std::atomic<bool> makes_dma_bufs_{true};
-  bool require_zero_copy_ = false; ///< copy of the setting, taken at set_caps
-  bool reported_ = false;          ///< an error about refused_caps_ was posted
-  GstPtr<GstCaps> refused_caps_;   ///< sink caps that no longer need an explanation
-  bool view_ = false;              ///< mark_view() was called for the output at hand
-  bool copy_ = false;              ///< mark_copy() was
+  bool require_zero_copy_ = false;  ///< copy of the setting, taken at set_caps
+  bool reported_ = false;           ///< an error about refused_caps_ was posted
+  GstPtr<GstCaps> refused_caps_;    ///< sink caps that no longer need an explanation
+  GstPtr<GstCaps> taken_sink_caps_; ///< of the last set_caps() that was no refusal
+  GstPtr<GstCaps> taken_src_caps_;
+  bool view_ = false; ///< mark_view() was called for the output at hand
+  bool copy_ = false; ///< mark_copy() was
   ElementStats stats_;
   std::vector<std::uint8_t> room_;
   OutputPool outputs_;

@@ -275,7 +275,11 @@ TEST_F(MatmulTest, RefusesWhatCannotBeMultiplied) {
   expect(refusal({{"weights", weights}, {"multiplier", "5"}}, good,
                  caps_of({kProductShape, DType::Int8, tiled({-1, 1, 2, 3}, {1, 4, 4, 4}, kPad16)})
                      .c_str()),
-         {"output: "});
+         {"output: ", "pad16", "property int8-channel-padding"});
+  const std::string tiles =
+      refusal({{"weights", weights}, {"multiplier", "5"}}, good,
+              "application/vnd.simaai.tensor,layout=mla-tiled,tile-shape=(int)<1,0,4,4>");
+  expect(tiles, {"output: tile extent H", "found 0"});
   expect(refusal({{"weights", weights}}, good,
                  caps_of({{2, 9, 7, 6}, DType::Int32, Contiguous{}}).c_str()),
          {"downstream"});
@@ -292,6 +296,19 @@ TEST_F(MatmulTest, CapsOutsideTheTemplateAreNamed) {
   ASSERT_EQ(errors.size(), 1U);
   EXPECT_TRUE(mentions(errors.front(), {"do not suit", "dtype", "float32", "int8"}))
       << errors.front();
+}
+
+// GstBaseTransform does not set caps again that it takes for the current ones.
+TEST_F(MatmulTest, CapsAfterARefusalWorkAsBefore) {
+  ElementHarness harness("simaaimatmul", {{"weights", file_.path().c_str()}});
+  const std::string good = caps_of({kShape, DType::Int8, kTiles});
+  const Bytes bytes = physical(input_, kTiles, kNoise);
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_TRUE(harness.send_caps(good));
+    ASSERT_EQ(harness.push(bytes), GST_FLOW_OK);
+    EXPECT_EQ(logical(harness.pull(), {kProductShape, DType::Int32, Contiguous{}}), sums_);
+    EXPECT_FALSE(harness.send_caps(caps_of({{2, 9, 7, 16}, DType::Int8, Contiguous{}})));
+  }
 }
 
 TEST_F(MatmulTest, DownstreamThatChangesItsMindIsNamed) {

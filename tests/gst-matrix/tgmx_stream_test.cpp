@@ -34,6 +34,16 @@ TEST(TgmxEnc, OneErrorForCapsThatAreNoMatrix) {
     EXPECT_EQ(refusals(harness, tensor + shape).size(), 1U) << shape;
 }
 
+TEST(TgmxEnc, TheSameRefusalIsSaidAgainAfterCapsThatWorked) {
+  ElementHarness harness("simaaitgmxenc");
+  const std::string tensor = "application/vnd.simaai.tensor,dtype=int8,layout=contiguous,shape=";
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(refusals(harness, tensor + "<6>").size(), 1U);
+    ASSERT_TRUE(harness.send_caps(tensor + "<2,3>"));
+    ASSERT_EQ(harness.push(Bytes(6)), GST_FLOW_OK);
+  }
+}
+
 TEST(TgmxEnc, CapsOutsideTheTemplateAreNamed) {
   ElementHarness harness("simaaitgmxenc");
   const auto errors = refusals(
@@ -90,6 +100,14 @@ TEST(TgmxDec, OneErrorForADownstreamThatTakesNoSuchMatrix) {
   EXPECT_EQ(harness.push(worked()), GST_FLOW_NOT_NEGOTIATED);
   EXPECT_EQ(harness.push(worked()), GST_FLOW_NOT_NEGOTIATED);
   EXPECT_EQ(harness.take_errors().size(), 1U);
+}
+
+TEST(TgmxDec, AMissingFillIsNamedAfterItsProperty) {
+  ElementHarness harness("simaaitgmxdec");
+  harness.accept_downstream("application/vnd.simaai.tensor,layout=mla-tiled,channel-storage=pad16");
+  ASSERT_TRUE(harness.send_caps(kStream));
+  EXPECT_EQ(harness.push(worked()), GST_FLOW_NOT_NEGOTIATED);
+  EXPECT_TRUE(mentions(harness.take_errors().at(0), {"pad16", "property int8-channel-padding"}));
 }
 
 TEST(Tgmx, FramerateAndTensorIdPassThroughAStream) {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // What elements say when caps, properties or buffers cannot work: one error, which names everything.
+#include <memory>
+
 #include <gtest/gtest.h>
 
 #include "element_harness.h"
@@ -239,6 +241,75 @@ TEST(Refusals, ShortBufferLeavesTheElementUsable) {
   EXPECT_EQ(harness.push(Bytes(192)), GST_FLOW_OK);
   EXPECT_EQ(harness.take_errors().size(), 1u);
 }
+
+/// GstBaseTransform goes on with the caps that an element had before a refusal, and does not set them again.
+struct Return {
+  const char* element;
+  Properties properties;
+  const char* good; ///< of buffers of 192 bytes
+  const char* bad;
+  const char* downstream;
+};
+
+class CapsAfterARefusal : public testing::TestWithParam<Return> {
+protected:
+  [[nodiscard]] static std::unique_ptr<ElementHarness> make() {
+    auto harness = std::make_unique<ElementHarness>(GetParam().element, GetParam().properties);
+    harness->accept_downstream(GetParam().downstream);
+    return harness;
+  }
+};
+
+TEST_P(CapsAfterARefusal, WorkAsBefore) {
+  const Bytes first(192, 0x11);
+  Bytes second(192);
+  for (std::size_t n = 0; n < second.size(); ++n)
+    second[n] = static_cast<std::uint8_t>(1 + n % 100);
+  const auto other = make();
+  ASSERT_TRUE(other->send_caps(GetParam().good));
+  ASSERT_EQ(other->push(second), GST_FLOW_OK);
+  const auto harness = make();
+  ASSERT_TRUE(harness->send_caps(GetParam().good));
+  ASSERT_EQ(harness->push(first), GST_FLOW_OK);
+  EXPECT_FALSE(harness->send_caps(GetParam().bad));
+  EXPECT_EQ(harness->push(second), GST_FLOW_NOT_NEGOTIATED);
+  ASSERT_TRUE(harness->send_caps(GetParam().good));
+  ASSERT_EQ(harness->push(second), GST_FLOW_OK);
+  EXPECT_NE(harness->pull(), Bytes());
+  EXPECT_EQ(harness->pull(), other->pull());
+  EXPECT_EQ(harness->take_errors().size(), 1U);
+}
+
+#define TENSOR "application/vnd.simaai.tensor,"
+INSTANTIATE_TEST_SUITE_P(
+    Elements, CapsAfterARefusal,
+    testing::Values(Return{"simaaicast",
+                           {},
+                           TENSOR "dtype=float32,layout=contiguous,shape=<1,4,4,3>",
+                           TENSOR "dtype=float32,shape=<1,4,4,3>,layout=strided,strides=<4,4,4,4>",
+                           TENSOR "layout=contiguous"},
+                    Return{"simaaicasttess",
+                           {},
+                           TENSOR "dtype=float32,layout=contiguous,shape=<1,4,4,3>",
+                           TENSOR "dtype=float32,shape=<1,4,4,3>,layout=strided,strides=<4,4,4,4>",
+                           TENSOR "layout=mla-tiled"},
+                    Return{"simaaitess",
+                           {},
+                           TENSOR "dtype=int8,layout=contiguous,shape=<1,6,1,32>",
+                           TENSOR "dtype=int8,shape=<1,6,1,32>,layout=strided,strides=<1,1,1,1>",
+                           TENSOR "layout=mla-tiled"},
+                    Return{"simaaivideototensor",
+                           {{"mean", "<1.0,2.0,3.0>"}},
+                           "video/x-raw,format=RGB,width=16,height=4,framerate=30/1",
+                           "video/x-raw,format=GRAY8,width=16,height=4,framerate=30/1",
+                           TENSOR "dtype=float32"},
+                    Return{"simaaitensortovideo",
+                           {{"mean", "<1.0,2.0,3.0>"}},
+                           TENSOR "dtype=float32,layout=contiguous,shape=<1,2,8,3>",
+                           TENSOR "dtype=float32,layout=contiguous,shape=<1,2,8,1>",
+                           "video/x-raw"}),
+    [](const auto& test) { return std::string(test.param.element); });
+#undef TENSOR
 
 class StartRefusals
     : public testing::TestWithParam<std::pair<Properties, std::vector<std::string>>> {};
