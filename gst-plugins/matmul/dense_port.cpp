@@ -134,6 +134,18 @@ std::string alignment_reason(const TensorSpec& spec) {
   return {};
 }
 
+/// The kernel's sentence without its name of the port, for which elements have their own; with that of the property where one
+/// decides.
+PortError port_error(const kernels::Error& error) {
+  std::string text = error.message();
+  if (error.operand == kernels::Operand::Input || error.operand == kernels::Operand::Output)
+    text.erase(0, text.find(": ") + 2);
+  if (error.code == kernels::ErrorCode::ChannelPaddingRequired ||
+      error.code == kernels::ErrorCode::ChannelPaddingForbidden)
+    text += " (property int8-channel-padding)";
+  return {std::move(text)};
+}
+
 /// Bytes of a linear port, or why there is no such port.
 std::variant<std::uint64_t, PortError> linear_bytes(const TensorSpec& spec) {
   const auto bytes = linear_span_bytes(spec);
@@ -165,7 +177,7 @@ std::variant<DenseSource, PortError> DenseSource::create(const TensorSpec& spec)
   const std::array outputs{TensorSpec{spec.shape, spec.dtype, kernels::Contiguous{}}};
   const auto plan = kernels::a65::detess::check_inference({inputs, outputs, {}});
   if (const auto* refused = std::get_if<kernels::Error>(&plan))
-    return PortError{refused->message()};
+    return port_error(*refused);
   source.detess_ = std::get<kernels::a65::detess::Plan>(plan);
   source.needed_bytes_ = source.detess_->input_requirement().bytes;
   return source;
@@ -211,7 +223,7 @@ std::variant<DenseTarget, PortError> DenseTarget::create(const TensorSpec& spec,
     const std::array outputs{spec};
     const auto plan = kernels::a65::tess::check_inference({inputs, outputs, {fill}});
     if (const auto* refused = std::get_if<kernels::Error>(&plan))
-      return PortError{refused->message()};
+      return port_error(*refused);
     target.tess_ = std::get<kernels::a65::tess::Plan>(plan);
     target.needed_bytes_ = target.tess_->output_requirement().bytes;
     return target;
