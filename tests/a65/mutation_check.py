@@ -77,6 +77,9 @@ AVX2 = (
            SCALAR_LOOP.replace("++i)\n", "++i) {\n") + "    if (dst_stride > To::kBytes && i + 1 < row.count) {\n"
            "      volatile std::byte* const gap = row.dst + i * dst_stride + To::kBytes;\n      *gap = *gap;\n    }\n  }\n",
            LINEAR_SCALAR, "cast", "Gaps.*"),
+    Mutant("negative Float16 zero taken for normal", "simd/lanes_avx2.h",
+           "_mm256_cmpeq_epi16(bits, _mm256_setzero_si256()),", "_mm256_cmpeq_epi16(class_of(bits), _mm256_set1_epi16(kZero)),",
+           ("simd/rows_avx2.cpp",), "casttess", "Exhaustive.*", "avx2"),
     Mutant("off-by-one read, every second scalar", "simd/block_lanes_avx2.h",
            "load_256(from + 28));", "load_256(from + 32));", ("simd/linear_rows_avx2.cpp",), "cast", EDGES, "avx2"),
     Mutant("read past a short tile", "simd/scatter_rows_avx2.cpp",
