@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Every file: licence line, purpose, size, and no path that exists on one machine only."""
+"""Every file: name, licence line, purpose, size, and no path that exists on one machine only."""
 import re
 
 MAX_LINES = 500
@@ -19,6 +19,8 @@ def is_script(tree, name):
 
 def check(tree):
     for name in tree.files:
+        if not (name[0].isalpha() or name[0] == "."):
+            yield f"{name}: not the name of a file: a program wrote it by mistake"
         if name in DATA or b"\0" in (tree.root / name).read_bytes()[:8192]:
             continue
         lines = tree.text(name).splitlines()
@@ -45,5 +47,6 @@ PLANTED = [
     ({"sub/meson.build": "x = 1\n"}, "licence"),
     ({"a.cpp": GOOD + "int a;\n" * 499}, "501 lines"),
     ({"a.cpp": GOOD + 'auto p = "/wo' 'rk/x";\n'}, "one machine"),
+    ({"-": GOOD}, "by mistake"),
     ({"a.md": "see /ho" "me/me/x\n"}, "one machine"),
 ]
