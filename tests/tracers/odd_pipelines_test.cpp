@@ -113,7 +113,8 @@ TEST(OddPipelines, AQueueThatFillsMakesItsSourceWait) {
   EXPECT_GT(store.waiting->p50, 0U);
 }
 
-/// Blocks a pad and calls `act` once, on its thread, when a buffer with number `number` wants to pass.
+/// Blocks a pad and calls `act` once, on its thread, when a buffer with number `number` wants to pass. Not
+/// before the pipeline plays: until then another thread sets the states of its elements.
 class AtBuffer {
 public:
   AtBuffer(const GstPtr<GstPad>& pad, std::uint64_t number, std::function<void()> act)
@@ -125,10 +126,17 @@ public:
   }
 
 private:
-  static GstPadProbeReturn on_buffer(GstPad* /*pad*/, GstPadProbeInfo* info, gpointer data) {
+  static GstPadProbeReturn on_buffer(GstPad* pad, GstPadProbeInfo* info, gpointer data) {
     auto& at = *static_cast<AtBuffer*>(data);
     if (GST_BUFFER_OFFSET(GST_PAD_PROBE_INFO_BUFFER(info)) < at.number_)
       return GST_PAD_PROBE_PASS;
+    auto* pipeline = GST_ELEMENT_CAST(GST_OBJECT_PARENT(GST_OBJECT_PARENT(pad)));
+    GstState state = GST_STATE_NULL;
+    GstState pending = GST_STATE_NULL;
+    while (state != GST_STATE_PLAYING || pending != GST_STATE_VOID_PENDING) {
+      g_usleep(100);
+      gst_element_get_state(pipeline, &state, &pending, 0);
+    }
     at.act_();
     return GST_PAD_PROBE_REMOVE;
   }
@@ -226,10 +234,15 @@ TEST(OddPipelines, AFlushThrowsAwayWithoutDropping) {
 
 TEST(OddPipelines, SeeksWhileDataFlowAreNoDrops) {
   TracedRun run("videotestsrc name=camera ! video/x-raw,format=GRAY8,width=16,height=16 ! identity "
-                "name=before ! queue name=store ! identity name=after ! fakesink name=screen");
+                "name=before ! queue name=store ! identity name=after ! fakesink name=screen "
+                "sync=true");
   run.state(GST_STATE_PLAYING);
   auto* pipeline = GST_ELEMENT_CAST(GST_OBJECT_PARENT(run.element("store")));
   for (GstClockTime second = 0; second < 40; ++second) {
+    // The sink takes a frame in 33 ms, so some are left to be thrown away.
+    guint level = 0;
+    while (level == 0)
+      g_object_get(run.element("store"), "current-level-buffers", &level, nullptr);
     ASSERT_TRUE(gst_element_seek_simple(pipeline, GST_FORMAT_TIME, GST_SEEK_FLAG_FLUSH,
                                         static_cast<gint64>(second * GST_SECOND)));
     gst_element_get_state(pipeline, nullptr, nullptr, GST_CLOCK_TIME_NONE);
