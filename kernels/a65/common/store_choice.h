@@ -17,6 +17,13 @@ enum class Stores : std::uint8_t {
   AskOutput  ///< past the cache where the output lies in memory
 };
 
+/// Whether any kernel of this machine has stores that bypass the cache.
+#if defined(__x86_64__)
+inline constexpr bool kMayStream = true;
+#else
+inline constexpr bool kMayStream = false;
+#endif
+
 /// The choice of preparation for a plan with work. The environment variable SIMAAI_A65_STORES
 /// forces it for tests and measurements: `cached` or `streaming`; another value is reported once on
 /// standard error. Thread-safe.

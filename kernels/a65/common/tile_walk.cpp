@@ -70,16 +70,26 @@ template <Direction kDirection>
   return panel;
 }
 
+/// Apart, so that the walks stay small.
+template <Direction kDirection>
+[[gnu::noinline]] void stream_panel(TilePanelFn kernel, const TileState& state,
+                                    TilePanel* panel) noexcept {
+  if constexpr (kDirection == Direction::Write)
+    panel->stream = fills_tile_lines(*panel);
+  else
+    panel->stream = fills_linear_lines(*panel, state.stride_bytes[kAxisC]);
+  kernel(*panel);
+  panel->stream = true;
+}
+
 /// Calls a kernel for a panel that is complete, with stores that bypass the cache where they pay.
 template <Direction kDirection>
-void run_panel(TilePanelFn kernel, const TileState& state, TilePanel* panel) noexcept {
-  const bool stream = panel->stream;
-  if constexpr (kDirection == Direction::Write)
-    panel->stream = stream && fills_tile_lines(*panel);
-  else
-    panel->stream = stream && fills_linear_lines(*panel, state.stride_bytes[kAxisC]);
+[[gnu::always_inline]] inline void run_panel(TilePanelFn kernel, const TileState& state,
+                                             TilePanel* panel) noexcept {
+  if constexpr (kMayStream)
+    if (panel->stream)
+      return stream_panel<kDirection>(kernel, state, panel);
   kernel(*panel);
-  panel->stream = stream;
 }
 
 /// Channels of `actual` that one row call handles: all, or one block.
