@@ -2,6 +2,7 @@
 // Negotiation of an op element: plans from caps, and one clear error where caps cannot work.
 #include <algorithm>
 
+#include "same_caps.h"
 #include "set_negotiation.h"
 #include "transform_core.h"
 
@@ -144,12 +145,8 @@ std::string TransformCore::refuse_caps(GstCaps* sink_caps, GstCaps* src_caps, Po
 void TransformCore::report_caps(std::string reason, const GstCaps* sink_caps,
                                 const GstCaps* src_caps) {
   reported_ = true;
-  const auto same = [](const GstPtr<GstCaps>& last, const GstCaps* caps) {
-    return last != nullptr && caps != nullptr ? gst_caps_is_equal(last.get(), caps) != FALSE
-                                              : last.get() == caps;
-  };
-  if (refused_sink_caps_ && same(refused_sink_caps_, sink_caps) &&
-      same(refused_src_caps_, src_caps))
+  if (refused_sink_caps_ && same_caps(refused_sink_caps_.get(), sink_caps) &&
+      same_caps(refused_src_caps_.get(), src_caps))
     return; // GstBaseTransform tries one pair several times
   refused_sink_caps_.reset(gst_caps_copy(sink_caps));
   refused_src_caps_.reset(src_caps != nullptr ? gst_caps_copy(src_caps) : nullptr);

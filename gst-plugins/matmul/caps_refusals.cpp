@@ -7,14 +7,10 @@
 #include "common/caps_spec.h"
 #include "common/errors.h"
 #include "common/negotiation.h"
+#include "common/same_caps.h"
 
 namespace simaai::gst {
 namespace {
-
-bool same_caps(const GstPtr<GstCaps>& last, const GstCaps* caps) noexcept {
-  return last != nullptr && caps != nullptr ? gst_caps_is_equal(last.get(), caps) != FALSE
-                                            : last.get() == caps;
-}
 
 GstPtr<GstCaps> copied(const GstCaps* caps) {
   return GstPtr<GstCaps>(caps != nullptr ? gst_caps_copy(caps) : nullptr);
@@ -50,7 +46,8 @@ void CapsRefusals::clear() {
 
 void CapsRefusals::report(std::string reason, const GstCaps* sink_caps, const GstCaps* src_caps) {
   reported_ = true;
-  if (reason == reason_ && same_caps(sink_caps_, sink_caps) && same_caps(src_caps_, src_caps))
+  if (reason == reason_ && same_caps(sink_caps_.get(), sink_caps) &&
+      same_caps(src_caps_.get(), src_caps))
     return;
   reason_ = reason;
   sink_caps_ = copied(sink_caps);

@@ -8,6 +8,7 @@
 
 #include "common/fd_memory.h"
 #include "common/pool_query.h"
+#include "common/same_caps.h"
 #include "matrix_properties.h"
 #include "port_caps.h"
 
@@ -38,11 +39,6 @@ ErrorKind kind_of(const matrix::FileError& error) noexcept {
   if (error.code != matrix::FileError::CannotOpen)
     return ErrorKind::Read;
   return error.system_error == ENOENT ? ErrorKind::NotFound : ErrorKind::OpenRead;
-}
-
-bool same_caps(const GstPtr<GstCaps>& last, const GstCaps* caps) noexcept {
-  return last != nullptr && caps != nullptr ? gst_caps_is_equal(last.get(), caps) != FALSE
-                                            : last.get() == caps;
 }
 
 } // namespace
@@ -254,7 +250,7 @@ std::optional<std::size_t> MatmulCore::other_size(GstPadDirection direction, con
   const bool from_sink = direction == GST_PAD_SINK;
   const GstCaps* sink = from_sink ? caps : other_caps;
   const GstCaps* src = from_sink ? other_caps : caps;
-  if (plan_ && same_caps(sink_caps_, sink) && same_caps(src_caps_, src))
+  if (plan_ && same_caps(sink_caps_.get(), sink) && same_caps(src_caps_.get(), src))
     return from_sink ? plan_->output_bytes() : plan_->input_bytes();
   const auto made = make_plan(sink, src);
   const auto* plan = std::get_if<MatmulPlan>(&made);

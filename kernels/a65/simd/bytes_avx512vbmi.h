@@ -289,10 +289,7 @@ struct Avx512VbmiBytes : Avx512VbmiCopies {
         write_padded<false>(behind_fours(panel, true));
       } else
         write_padded<false>(panel);
-    } else if (panel.stream &&
-               (places_of(panel) | static_cast<std::uintptr_t>(row.stored_channels)) %
-                       Isa::kPartAlignment ==
-                   0) {
+    } else if (panel.stream && plane_places_of(panel) % Isa::kPartAlignment == 0) {
       write_each_box(panel, avx2_rows().i8_i8_tiled); // streams
     } else {
       Isa::for_equal_runs(panel, row.channels, panel.run_tile_bytes, write_runs);

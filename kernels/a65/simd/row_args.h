@@ -95,6 +95,11 @@ template <class Kernel> void read_each_box(const TilePanel& panel, Kernel kernel
          static_cast<std::uintptr_t>(panel.run_tile_bytes);
 }
 
+/// The same of pixels and planes.
+[[nodiscard]] inline std::uintptr_t plane_places_of(const TilePanel& panel) noexcept {
+  return places_of(panel) | static_cast<std::uintptr_t>(panel.row.stored_channels);
+}
+
 /// Bytes that the panel has of a pixel on the linear side.
 [[nodiscard]] inline std::int64_t pixel_bytes_of(const TilePanel& panel,
                                                  std::int64_t scalar_bytes) noexcept {

@@ -81,8 +81,7 @@ template <bool kStream> struct WideBytes {
 
 /// Any panel with 16 channels or more in each run but the last, and in that one before its end.
 inline void write_wide_bytes(const TilePanel& panel) noexcept {
-  const auto places =
-      places_of(panel) | static_cast<std::uintptr_t>(panel.row.stored_channels); // pixels, planes
+  const std::uintptr_t places = plane_places_of(panel);
   if (panel.stream && places % 16 == 0)
     WideBytes<true>::write(panel);
   else

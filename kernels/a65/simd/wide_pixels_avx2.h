@@ -95,8 +95,7 @@ template <class From, Put kPut> struct WidePixels {
 
 /// Any panel of 16 channels or more a run.
 template <class From> void write_wide(const TilePanel& panel) noexcept {
-  const auto places =
-      places_of(panel) | static_cast<std::uintptr_t>(panel.row.stored_channels); // pixels, planes
+  const std::uintptr_t places = plane_places_of(panel);
   if (!panel.stream || places % 16 != 0)
     WidePixels<From, Put::Cached>::write(panel);
   else if (places % 32 != 0)

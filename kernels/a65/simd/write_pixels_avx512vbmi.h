@@ -382,9 +382,7 @@ struct Avx512VbmiWriters : Avx512VbmiWideWriters {
       write_padded<From, false>(panel);
     else if (row.stored_channels == 16)
       PanelRows<Isa>::write_of_16<From>(panel);
-    else if (panel.stream && (places_of(panel) | static_cast<std::uintptr_t>(row.stored_channels)) %
-                                     Isa::kPartAlignment ==
-                                 0)
+    else if (panel.stream && plane_places_of(panel) % Isa::kPartAlignment == 0)
       write_each_box(panel, avx2_rows().*kBelow); // streams
     else if (packed && row.stored_channels == row.channels && row.pixels * row.channels == 16)
       write_sixteens<From>(panel);
