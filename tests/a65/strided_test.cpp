@@ -100,9 +100,9 @@ TEST(Strided, NamedViewsAgreeWithTheOracle) {
 TEST(Strided, ChannelsFirstOfEveryWidth) {
   const Operation& operation = operation_under_test();
   for (const std::int64_t channels : {1, 2, 3, 4, 5, 8, 9, 15, 16, 17, 31, 33, 64, 65, 80})
-    for (const std::int64_t width : {7, 8, 15, 16, 31, 32, 33, 48, 64, 67, 130})
+    for (const std::int64_t width : {7, 8, 15, 16, 20, 31, 32, 33, 48, 64, 67, 130})
       for (const std::int64_t tile_width :
-           {width, std::int64_t{2}, std::int64_t{5}, std::int64_t{16}}) {
+           {width, std::int64_t{2}, std::int64_t{4}, std::int64_t{5}, std::int64_t{16}}) {
         const std::int64_t pitch = width + (width % 16 == 0 ? 0 : 3);
         const View view{"planes", {2, width, channels}, {pitch, 1, 2 * pitch + width % 2}};
         for (const DTypePair dtypes : operation.dtypes) {

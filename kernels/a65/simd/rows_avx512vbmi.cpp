@@ -2,7 +2,7 @@
 // Row kernels for AVX-512 with VBMI.
 #include "a65/simd/bytes_avx512vbmi.h"
 #include "a65/simd/linear_avx512vbmi.h"
-#include "a65/simd/planar_avx512vbmi.h"
+#include "a65/simd/planar_few_avx512vbmi.h"
 #include "a65/simd/read_pixels_avx512vbmi.h"
 #include "a65/simd/spread_avx512vbmi.h"
 #include "a65/simd/write_pixels_avx512vbmi.h"
@@ -14,7 +14,7 @@ using Writers = Avx512VbmiWriters;
 using Readers = Avx512VbmiReaders;
 using Spread = Avx512VbmiSpread;
 using Linear = Avx512VbmiLinear;
-using Planar = Avx512VbmiPlanar;
+using Planar = Avx512VbmiFewPlanes;
 
 #define SIMAAI_A65_WRITE(name, type) .name = Writers::write<Writers::type, &RowTable::name>
 #define SIMAAI_A65_READ(name, type) .name = Readers::read<Readers::type, &RowTable::name>
