@@ -371,6 +371,13 @@ constexpr RowTable kRows{
     .bf16_bf16_untiled_c2 = read_panel<bf16_bf16_untiled_c2_row__neon>,
     .bf16_bf16_untiled_c3 = read_panel<bf16_bf16_untiled_c3_row__neon>,
     .i8_i8_untiled = read_panel<i8_i8_untiled_row__neon>,
+    .f32_bf16_planar = f32_bf16_planar_panel__neon,
+    .f16_bf16_planar = f16_bf16_planar_panel__neon,
+    .bf16_bf16_planar = bf16_bf16_planar_panel__neon,
+    .i8_i8_planar = i8_i8_planar_panel__neon,
+    .bf16_f32_unplanar = bf16_f32_unplanar_panel__neon,
+    .bf16_bf16_unplanar = bf16_bf16_unplanar_panel__neon,
+    .i8_i8_unplanar = i8_i8_unplanar_panel__neon,
 };
 
 } // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tile rows of Armv8 Advanced SIMD that the table in rows_neon.cpp takes from other files.
+// Tile rows and panels of Armv8 Advanced SIMD that the table in rows_neon.cpp takes from other files.
 #pragma once
 
 #include "a65/simd/row_args.h"
@@ -16,5 +16,13 @@ void bf16_bf16_untiled_c2_row__neon(const TileRow& row) noexcept;
 void bf16_bf16_untiled_c3_row__neon(const TileRow& row) noexcept;
 void i8_i8_tiled_row__neon(const TileRow& row) noexcept;
 void i8_i8_untiled_row__neon(const TileRow& row) noexcept;
+
+void f32_bf16_planar_panel__neon(const TilePanel& panel) noexcept;
+void f16_bf16_planar_panel__neon(const TilePanel& panel) noexcept;
+void bf16_bf16_planar_panel__neon(const TilePanel& panel) noexcept;
+void i8_i8_planar_panel__neon(const TilePanel& panel) noexcept;
+void bf16_f32_unplanar_panel__neon(const TilePanel& panel) noexcept;
+void bf16_bf16_unplanar_panel__neon(const TilePanel& panel) noexcept;
+void i8_i8_unplanar_panel__neon(const TilePanel& panel) noexcept;
 
 } // namespace simaai::kernels::a65::detail
