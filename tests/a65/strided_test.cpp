@@ -49,6 +49,7 @@ const View kViews[] = {{"dense-equivalent", {2, 3, 5, 7}, {105, 35, 7, 1}},
                        {"channel step of two, wide", {1, 3, 7, 53}, {0, 742, 106, 2}},
                        {"channel step of two, pitched", {1, 3, 7, 19}, {0, 300, 41, 2}},
                        {"channel step of two, narrow", {2, 3, 37, 3}, {666, 222, 6, 2}},
+                       {"channel step of two, thousands", {1, 1, 2, 4101}, {0, 0, 8300, 2}},
                        {"channel step of two, one pixel", {1, 1, 1, 45}, {0, 0, 0, 2}},
                        {"empty", {2, 0, 5, 7}, {35, 35, 7, 1}},
                        {"empty axis of stride zero", {2, 0, 5, 7}, {35, 0, 7, 1}}};

@@ -21,6 +21,10 @@ void i8_i8_scatter_row__avx2(const TileRow& row) noexcept;
 #elif defined(__aarch64__)
 void f32_bf16_linear_row__neon(const LinearRow& row) noexcept;
 void bf16_f32_linear_row__neon(const LinearRow& row) noexcept;
+void f32_bf16_strided_row__neon(const LinearRow& row) noexcept;
+void f32_bf16_transposed_row__neon(const LinearRow& row) noexcept;
+void bf16_f32_strided_row__neon(const LinearRow& row) noexcept;
+void bf16_f32_transposed_row__neon(const LinearRow& row) noexcept;
 #endif
 
 } // namespace simaai::kernels::a65::detail

@@ -54,8 +54,14 @@ namespace {
 constexpr RowTable kRows{
     .f32_bf16_linear = f32_bf16_linear_row__neon,
     .f32_bf16_stream = f32_bf16_linear_row__neon,
+    .f32_bf16_strided = f32_bf16_strided_row__neon,
+    .f32_bf16_transposed = f32_bf16_transposed_row__neon,
+    .f32_bf16_spread = f32_bf16_strided_row__neon,
     .bf16_f32_linear = bf16_f32_linear_row__neon,
     .bf16_f32_stream = bf16_f32_linear_row__neon,
+    .bf16_f32_strided = bf16_f32_strided_row__neon,
+    .bf16_f32_transposed = bf16_f32_transposed_row__neon,
+    .bf16_f32_spread = bf16_f32_strided_row__neon,
 };
 } // namespace
 

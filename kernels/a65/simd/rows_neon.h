@@ -25,4 +25,12 @@ void bf16_f32_unplanar_panel__neon(const TilePanel& panel) noexcept;
 void bf16_bf16_unplanar_panel__neon(const TilePanel& panel) noexcept;
 void i8_i8_unplanar_panel__neon(const TilePanel& panel) noexcept;
 
+void f32_bf16_gather_row__neon(const TileRow& row) noexcept;
+void f16_bf16_gather_row__neon(const TileRow& row) noexcept;
+void bf16_bf16_gather_row__neon(const TileRow& row) noexcept;
+void i8_i8_gather_row__neon(const TileRow& row) noexcept;
+void bf16_f32_scatter_row__neon(const TileRow& row) noexcept;
+void bf16_bf16_scatter_row__neon(const TileRow& row) noexcept;
+void i8_i8_scatter_row__neon(const TileRow& row) noexcept;
+
 } // namespace simaai::kernels::a65::detail
