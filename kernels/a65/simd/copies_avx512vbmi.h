@@ -186,6 +186,20 @@ struct Avx512VbmiCopies {
     std::swap(copies->pixel_dst_bytes, copies->segment_dst_bytes);
   }
 
+  /// Whether tiles are read a line of pixels of all of them at a time, so that lines are written from
+  /// front to back. Where pieces of tiles are no whole cache lines, the first cache has to keep them.
+  static bool reads_along_lines(const TilePanel& panel) noexcept {
+    constexpr std::int64_t kMostBytes = std::int64_t{32} << 10;
+    return panel.boxes > 1 && panel.segments > 1 &&
+           (is_whole_of_16(panel) || panel.boxes * panel.box_tile_bytes <= kMostBytes);
+  }
+  static void read_along_lines(Copies* copies) noexcept {
+    std::swap(copies->boxes, copies->segments);
+    std::swap(copies->box_src_bytes, copies->segment_src_bytes);
+    std::swap(copies->box_dst_bytes, copies->segment_dst_bytes);
+    copies->ahead = 256;
+  }
+
   // Several whole groups of 16 channels a pixel: lines of four pixels of a group on one side, lines of
   // four groups of a pixel on the other.
 
@@ -330,6 +344,8 @@ struct Avx512VbmiCopies {
                   panel.box_tile_bytes,
                   panel.box_linear_bytes,
                   panel.boxes > 1 && panel.segments > 1 ? Isa::linear_ahead(panel) : 0};
+    if (reads_along_lines(panel))
+      read_along_lines(&copies);
     if (is_whole_of_16(panel)) {
       copy_all_groups<false>(copies);
       return;
