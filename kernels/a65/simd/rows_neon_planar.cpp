@@ -37,8 +37,16 @@ struct Planes {
 
 /// Where eight pixels lie in the tile.
 struct Places {
-  std::int64_t at[kPixels];
+  std::int64_t of[kPixels];
   std::int64_t plane_bytes;
+  [[nodiscard]] std::int64_t at(std::size_t pixel) const noexcept { return of[pixel]; }
+};
+/// The same of neighbours in sixteen stored channels.
+template <std::int64_t kPlanes> struct Neighbours {
+  static constexpr std::int64_t plane_bytes = kChannels;
+  [[nodiscard]] static constexpr std::int64_t at(std::size_t pixel) noexcept {
+    return static_cast<std::int64_t>(pixel) * kPlanes * kChannels;
+  }
 };
 
 /// Scalars of two stored bytes.
@@ -89,7 +97,7 @@ template <class Type> struct Wide {
     for (std::size_t p = 0; p < kPixels; ++p) {
       const uint8x16_t even = vreinterpretq_u8_u16(rows.of[p]);
       const uint8x16_t odd = vreinterpretq_u8_u16(rows.of[p + kPixels]);
-      std::byte* pixel = to + places.at[p];
+      std::byte* pixel = to + places.at(p);
       vst1q_u8(bytes_at(pixel), vtrn1q_u8(even, odd));
       vst1q_u8(bytes_at(pixel + places.plane_bytes), vtrn2q_u8(even, odd));
     }
@@ -99,7 +107,7 @@ template <class Type> struct Wide {
     Rows<uint16x8_t, kChannels> rows;
 #pragma GCC unroll 8
     for (std::size_t p = 0; p < kPixels; ++p) {
-      const std::byte* pixel = from + places.at[p];
+      const std::byte* pixel = from + places.at(p);
       const uint8x16_t low = vld1q_u8(bytes_at(pixel));
       const uint8x16_t high = vld1q_u8(bytes_at(pixel + places.plane_bytes));
       rows.of[p] = vreinterpretq_u16_u8(vtrn1q_u8(low, high));
@@ -109,8 +117,9 @@ template <class Type> struct Wide {
   }
 
   /// Up to four channels: a row has two pixels of them.
-  static void write_few(const Planes& planes, const std::byte* src, std::byte* to,
-                        const Places& places) noexcept {
+  template <class At>
+  [[gnu::always_inline]] static inline void write_few(const Planes& planes, const std::byte* src,
+                                                      std::byte* to, const At& places) noexcept {
     alignas(16) static constexpr std::uint8_t kFirstLow[16] = {
         0,     2,     4,     6,     kNone, kNone, kNone, kNone,
         kNone, kNone, kNone, kNone, kNone, kNone, kNone, kNone};
@@ -122,20 +131,21 @@ template <class Type> struct Wide {
 #pragma GCC unroll 4
     for (std::size_t pair = 0; pair < kPixels / 2; ++pair) {
       const uint8x16_t both = vreinterpretq_u8_u16(rows.of[pair]);
-      std::byte* first = to + places.at[2 * pair];
-      std::byte* second = to + places.at[2 * pair + 1];
+      std::byte* first = to + places.at(2 * pair);
+      std::byte* second = to + places.at(2 * pair + 1);
       vst1q_u8(bytes_at(first), vqtbl1q_u8(both, first_low));
       vst1q_u8(bytes_at(first + places.plane_bytes), vqtbl1q_u8(both, first_high));
       vst1q_u8(bytes_at(second), vqtbl1q_u8(both, second_low));
       vst1q_u8(bytes_at(second + places.plane_bytes), vqtbl1q_u8(both, second_high));
     }
   }
-  static void read_few(const Planes& planes, const std::byte* from, const Places& places,
-                       std::byte* dst) noexcept {
+  template <class At>
+  [[gnu::always_inline]] static inline void read_few(const Planes& planes, const std::byte* from,
+                                                     const At& places, std::byte* dst) noexcept {
     Rows<uint16x8_t, kPixels> rows;
 #pragma GCC unroll 8
     for (std::size_t p = 0; p < kPixels; ++p) {
-      const std::byte* pixel = from + places.at[p];
+      const std::byte* pixel = from + places.at(p);
       rows.of[p] = vreinterpretq_u16_u8(
           vzip1q_u8(vld1q_u8(bytes_at(pixel)), vld1q_u8(bytes_at(pixel + places.plane_bytes))));
     }
@@ -196,20 +206,21 @@ struct Narrow {
     const auto rows = zip(zip(zip(zip(load<kChannels / 2>(planes, src)))));
 #pragma GCC unroll 8
     for (std::size_t p = 0; p < kPixels; ++p)
-      vst1q_u8(bytes_at(to + places.at[p]), rows.of[p]);
+      vst1q_u8(bytes_at(to + places.at(p)), rows.of[p]);
   }
   static void read(const Planes& planes, const std::byte* from, const Places& places,
                    std::byte* dst) noexcept {
     Rows<uint8x16_t, kPixels> rows;
 #pragma GCC unroll 8
     for (std::size_t p = 0; p < kPixels; ++p)
-      rows.of[p] = vld1q_u8(bytes_at(from + places.at[p]));
+      rows.of[p] = vld1q_u8(bytes_at(from + places.at(p)));
     store(planes, dst, unzip(unzip(unzip(unzip(rows)))));
   }
 
   /// Up to four channels: a row has four pixels of them.
-  static void write_few(const Planes& planes, const std::byte* src, std::byte* to,
-                        const Places& places) noexcept {
+  template <class At>
+  [[gnu::always_inline]] static inline void write_few(const Planes& planes, const std::byte* src,
+                                                      std::byte* to, const At& places) noexcept {
     alignas(16) static constexpr std::uint8_t kFirst[16] = {
         0,     1,     2,     3,     kNone, kNone, kNone, kNone,
         kNone, kNone, kNone, kNone, kNone, kNone, kNone, kNone};
@@ -219,16 +230,17 @@ struct Narrow {
 #pragma GCC unroll 8
     for (std::size_t p = 0; p < kPixels; ++p) {
       const auto lane = static_cast<std::uint8_t>(p % 4 * 4);
-      vst1q_u8(bytes_at(to + places.at[p]),
+      vst1q_u8(bytes_at(to + places.at(p)),
                vqtbx1q_u8(fill, rows.of[p / 4], vorrq_u8(first, vdupq_n_u8(lane))));
     }
   }
-  static void read_few(const Planes& planes, const std::byte* from, const Places& places,
-                       std::byte* dst) noexcept {
+  template <class At>
+  [[gnu::always_inline]] static inline void read_few(const Planes& planes, const std::byte* from,
+                                                     const At& places, std::byte* dst) noexcept {
     Rows<uint8x16_t, kPixels> rows;
 #pragma GCC unroll 8
     for (std::size_t p = 0; p < kPixels; ++p)
-      rows.of[p] = vld1q_u8(bytes_at(from + places.at[p]));
+      rows.of[p] = vld1q_u8(bytes_at(from + places.at(p)));
     store(planes, dst, zip(zip_lower(zip_lower(rows))));
   }
 };
@@ -297,7 +309,7 @@ template <class Visit>
       pixel = pixels - kPixels;
       walk = Walk(panel, pixel);
     }
-    walk.take(places.at, kPixels);
+    walk.take(places.of, kPixels);
     visit(places, pixel);
   }
 }
@@ -308,8 +320,8 @@ struct Staged {
 
   Staged(const TilePanel& panel, std::int64_t pixels) noexcept {
     places.plane_bytes = panel.row.stored_channels;
-    Walk(panel, 0).take(places.at, pixels);
-    std::fill(places.at + pixels, places.at + kPixels, places.at[0]);
+    Walk(panel, 0).take(places.of, pixels);
+    std::fill(places.of + pixels, places.of + kPixels, places.of[0]);
   }
 
   alignas(16) std::byte linear[kChannels * kStride] = {};
@@ -317,8 +329,8 @@ struct Staged {
 };
 
 template <class Type>
-void write_block(const Planes& planes, const std::byte* src, std::byte* to,
-                 const Places& places) noexcept {
+[[gnu::noinline]] void write_block(const Planes& planes, const std::byte* src, std::byte* to,
+                                   const Places& places) noexcept {
   if (planes.channels <= kFew && places.plane_bytes == kChannels)
     Type::write_few(planes, src, to, places);
   else
@@ -326,13 +338,56 @@ void write_block(const Planes& planes, const std::byte* src, std::byte* to,
 }
 
 template <class Type>
-void read_block(const Planes& planes, const std::byte* from, const Places& places,
-                std::byte* dst) noexcept {
+[[gnu::noinline]] void read_block(const Planes& planes, const std::byte* from, const Places& places,
+                                  std::byte* dst) noexcept {
   if (planes.channels <= kFew)
     Type::read_few(planes, from, places, dst);
   else
     Type::read(planes, from, places, dst);
 }
+
+/// Whether each segment has a block of its own, of up to four channels in sixteen stored ones: then all
+/// distances are constant.
+[[nodiscard]] bool has_few_channels(const TilePanel& panel) noexcept {
+  return panel.runs == 1 && panel.last_channels <= kFew && panel.row.pixels >= kPixels &&
+         panel.row.stored_channels == kChannels;
+}
+
+/// Calls `visit(linear offset, tile offset)` for each block; the last of a segment overlaps.
+template <class Type, class Visit>
+[[gnu::always_inline]] inline void for_each_few(const TilePanel& panel, Visit visit) noexcept {
+  const std::int64_t last = panel.row.pixels - kPixels;
+  for (std::int64_t segment = 0; segment < panel.segments; ++segment)
+    for (std::int64_t pixel = 0; pixel < panel.row.pixels; pixel += kPixels) {
+      const std::int64_t first = std::min(pixel, last);
+      visit(segment * panel.segment_linear_bytes + first * Type::kBytes,
+            segment * panel.segment_tile_bytes + first * Type::kPlanes * kChannels);
+    }
+}
+
+template <class Type, std::int64_t kCount>
+void write_few_channels(const TilePanel& panel) noexcept {
+  const TileRow row = panel.row;
+  for_each_few<Type>(panel, [&](std::int64_t linear, std::int64_t tile) {
+    Type::write_few(Planes{row.channel_stride_bytes, kCount, row.fill}, row.src + linear,
+                    row.dst + tile, Neighbours<Type::kPlanes>{});
+  });
+}
+
+template <class Type, std::int64_t kCount> void read_few_channels(const TilePanel& panel) noexcept {
+  const TileRow row = panel.row;
+  for_each_few<Type>(panel, [&](std::int64_t linear, std::int64_t tile) {
+    Type::read_few(Planes{row.channel_stride_bytes, kCount, 0}, row.src + tile,
+                   Neighbours<Type::kPlanes>{}, row.dst + linear);
+  });
+}
+
+template <class Type>
+constexpr TilePanelFn kWriteFew[] = {write_few_channels<Type, 1>, write_few_channels<Type, 2>,
+                                     write_few_channels<Type, 3>, write_few_channels<Type, 4>};
+template <class Type>
+constexpr TilePanelFn kReadFew[] = {read_few_channels<Type, 1>, read_few_channels<Type, 2>,
+                                    read_few_channels<Type, 3>, read_few_channels<Type, 4>};
 
 template <class Type>
 [[gnu::noinline]] void write_few_pixels(const TilePanel& panel, std::int64_t pixels) noexcept {
@@ -347,12 +402,12 @@ template <class Type>
     Places places;
     places.plane_bytes = kChannels;
     for (std::int64_t p = 0; p < kPixels; ++p)
-      places.at[p] = p * Type::kPlanes * kChannels;
+      places.of[p] = p * Type::kPlanes * kChannels;
     write_block<Type>(planes, staged.linear, tile, places);
     std::byte* to = panel.row.dst + stored;
     for (std::int64_t p = 0; p < pixels; ++p)
       for (std::int64_t plane = 0; plane < Type::kPlanes; ++plane)
-        std::memcpy(to + staged.places.at[p] + plane * panel.row.stored_channels,
+        std::memcpy(to + staged.places.of[p] + plane * panel.row.stored_channels,
                     tile + (p * Type::kPlanes + plane) * kChannels, kChannels);
   });
 }
@@ -372,6 +427,8 @@ template <class Type>
 }
 
 template <class Type> void write_planes(const TilePanel& panel) noexcept {
+  if (has_few_channels(panel))
+    return kWriteFew<Type>[panel.last_channels - 1](panel);
   const std::int64_t pixels = panel.segments * panel.row.pixels;
   if (pixels < kPixels)
     return write_few_pixels<Type>(panel, pixels);
@@ -384,6 +441,8 @@ template <class Type> void write_planes(const TilePanel& panel) noexcept {
 }
 
 template <class Type> void read_planes(const TilePanel& panel) noexcept {
+  if (has_few_channels(panel))
+    return kReadFew<Type>[panel.last_channels - 1](panel);
   const std::int64_t pixels = panel.segments * panel.row.pixels;
   if (pixels < kPixels)
     return read_few_pixels<Type>(panel, pixels);
