@@ -394,20 +394,6 @@ struct Avx512VbmiPlanar : Avx512VbmiTranspose {
     static_cast<void>(try_channels(type, panel, same, adjacent, src, dst, channels));
   }
 
-  /// Calls `visit(channels, linear offset, tile offset)` for every sixteen channels.
-  template <class Visit>
-  [[gnu::always_inline]] static inline void for_each_sixteen(const TilePanel& panel,
-                                                             Visit visit) noexcept {
-    const TileRow& row = panel.row;
-    for (std::int64_t run = 0; run < panel.runs; ++run) {
-      const std::int64_t all = run + 1 < panel.runs ? row.channels : panel.last_channels;
-      for (std::int64_t first = 0; first < all; first += 16)
-        visit(all - first < 16 ? all - first : 16,
-              (run * row.channels + first) * row.channel_stride_bytes,
-              run * panel.run_tile_bytes + first);
-    }
-  }
-
   template <class From> static void write(const TilePanel& panel) noexcept {
     From type{};
     for_each_chunk<From>(panel, [&](const Chunk<From>& chunk, std::int64_t linear,

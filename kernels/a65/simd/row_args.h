@@ -51,6 +51,19 @@ struct TilePanel {
   std::int64_t box_linear_bytes = 0;
 };
 
+/// Calls `visit(channels, linear offset, tile offset)` for every sixteen channels of a panel's pixels.
+template <class Visit>
+[[gnu::always_inline]] inline void for_each_sixteen(const TilePanel& panel, Visit visit) noexcept {
+  const TileRow& row = panel.row;
+  for (std::int64_t run = 0; run < panel.runs; ++run) {
+    const std::int64_t all = run + 1 < panel.runs ? row.channels : panel.last_channels;
+    for (std::int64_t first = 0; first < all; first += 16)
+      visit(all - first < 16 ? all - first : 16,
+            (run * row.channels + first) * row.channel_stride_bytes,
+            run * panel.run_tile_bytes + first);
+  }
+}
+
 /// A panel of tiles one pixel wide has pixels along H, which are not packed: the same as rows of one
 /// pixel. `packed_bytes`: of a pixel on the linear side.
 [[nodiscard]] inline TilePanel with_packed_rows(const TilePanel& panel,

@@ -285,15 +285,10 @@ private:
 
 /// Calls `visit(planes, linear offset, tile offset)` for every sixteen channels.
 template <class Visit>
-[[gnu::always_inline]] inline void for_each_sixteen(const TilePanel& panel, Visit visit) noexcept {
-  const TileRow& row = panel.row;
-  for (std::int64_t run = 0; run < panel.runs; ++run) {
-    const std::int64_t all = run + 1 < panel.runs ? row.channels : panel.last_channels;
-    for (std::int64_t first = 0; first < all; first += kChannels)
-      visit(Planes{row.channel_stride_bytes, std::min(all - first, kChannels), row.fill},
-            (run * row.channels + first) * row.channel_stride_bytes,
-            run * panel.run_tile_bytes + first);
-  }
+[[gnu::always_inline]] inline void for_each_planes(const TilePanel& panel, Visit visit) noexcept {
+  for_each_sixteen(panel, [&](std::int64_t channels, std::int64_t linear, std::int64_t tile) {
+    visit(Planes{panel.row.channel_stride_bytes, channels, panel.row.fill}, linear, tile);
+  });
 }
 
 /// Calls `visit(places, first pixel)` for each eight pixels; the last ones overlap those before. The
@@ -314,7 +309,8 @@ template <class Visit>
   }
 }
 
-/// Fewer than eight pixels of up to sixteen channels, which are copied to have eight.
+/// Fewer than eight pixels of up to sixteen channels, which are copied to have eight: the others are the
+/// first one again, at its place.
 struct Staged {
   static constexpr std::int64_t kStride = kPixels * 4;
 
@@ -331,7 +327,7 @@ struct Staged {
 template <class Type>
 [[gnu::noinline]] void write_block(const Planes& planes, const std::byte* src, std::byte* to,
                                    const Places& places) noexcept {
-  if (planes.channels <= kFew && places.plane_bytes == kChannels)
+  if (planes.channels <= kFew)
     Type::write_few(planes, src, to, places);
   else
     Type::write(planes, src, to, places);
@@ -392,30 +388,23 @@ constexpr TilePanelFn kReadFew[] = {read_few_channels<Type, 1>, read_few_channel
 template <class Type>
 [[gnu::noinline]] void write_few_pixels(const TilePanel& panel, std::int64_t pixels) noexcept {
   Staged staged(panel, pixels);
-  std::byte tile[kPixels * 2 * kChannels];
-  for_each_sixteen(panel, [&](Planes planes, std::int64_t linear, std::int64_t stored) {
-    const std::byte* src = panel.row.src + linear;
-    for (std::int64_t channel = 0; channel < planes.channels; ++channel)
-      std::memcpy(staged.linear + channel * Staged::kStride, src + channel * planes.stride,
+  for_each_planes(panel, [&](Planes planes, std::int64_t linear, std::int64_t stored) {
+    for (std::int64_t channel = 0; channel < planes.channels; ++channel) {
+      std::byte* to = staged.linear + channel * Staged::kStride;
+      std::memcpy(to, panel.row.src + linear + channel * planes.stride,
                   static_cast<std::size_t>(pixels * Type::kBytes));
+      for (std::int64_t p = pixels; p < kPixels; ++p)
+        std::memcpy(to + p * Type::kBytes, to, static_cast<std::size_t>(Type::kBytes));
+    }
     planes.stride = Staged::kStride;
-    Places places;
-    places.plane_bytes = kChannels;
-    for (std::int64_t p = 0; p < kPixels; ++p)
-      places.of[p] = p * Type::kPlanes * kChannels;
-    write_block<Type>(planes, staged.linear, tile, places);
-    std::byte* to = panel.row.dst + stored;
-    for (std::int64_t p = 0; p < pixels; ++p)
-      for (std::int64_t plane = 0; plane < Type::kPlanes; ++plane)
-        std::memcpy(to + staged.places.of[p] + plane * panel.row.stored_channels,
-                    tile + (p * Type::kPlanes + plane) * kChannels, kChannels);
+    write_block<Type>(planes, staged.linear, panel.row.dst + stored, staged.places);
   });
 }
 
 template <class Type>
 [[gnu::noinline]] void read_few_pixels(const TilePanel& panel, std::int64_t pixels) noexcept {
   Staged staged(panel, pixels);
-  for_each_sixteen(panel, [&](Planes planes, std::int64_t linear, std::int64_t stored) {
+  for_each_planes(panel, [&](Planes planes, std::int64_t linear, std::int64_t stored) {
     const std::int64_t stride = planes.stride;
     planes.stride = Staged::kStride;
     read_block<Type>(planes, panel.row.src + stored, staged.places, staged.linear);
@@ -433,7 +422,7 @@ template <class Type> void write_planes(const TilePanel& panel) noexcept {
   if (pixels < kPixels)
     return write_few_pixels<Type>(panel, pixels);
   for_each_block(panel, [&](const Places& places, std::int64_t pixel) {
-    for_each_sixteen(panel, [&](const Planes& planes, std::int64_t linear, std::int64_t stored) {
+    for_each_planes(panel, [&](const Planes& planes, std::int64_t linear, std::int64_t stored) {
       write_block<Type>(planes, panel.row.src + pixel * Type::kBytes + linear,
                         panel.row.dst + stored, places);
     });
@@ -447,7 +436,7 @@ template <class Type> void read_planes(const TilePanel& panel) noexcept {
   if (pixels < kPixels)
     return read_few_pixels<Type>(panel, pixels);
   for_each_block(panel, [&](const Places& places, std::int64_t pixel) {
-    for_each_sixteen(panel, [&](const Planes& planes, std::int64_t linear, std::int64_t stored) {
+    for_each_planes(panel, [&](const Planes& planes, std::int64_t linear, std::int64_t stored) {
       read_block<Type>(planes, panel.row.src + stored, places,
                        panel.row.dst + pixel * Type::kBytes + linear);
     });

@@ -20,34 +20,16 @@ namespace {
 
 constexpr std::int64_t kStagedBytes = 4096;
 
-/// Even scalars of 32 bytes.
-template <class Scalar>
-[[gnu::always_inline]] inline void even_scalars(std::byte* to, const std::byte* from) noexcept {
-  const uint8x16_t first = vld1q_u8(bytes_at(from));
-  const uint8x16_t second = vld1q_u8(bytes_at(from + 16));
+/// The even scalars of 32 bytes, or the odd ones.
+template <class Scalar, int kOdd>
+[[gnu::always_inline]] inline void every_second(std::byte* to, const std::byte* from) noexcept {
+  const auto* scalars = static_cast<const Scalar*>(static_cast<const void*>(from));
   if constexpr (sizeof(Scalar) == 1)
-    vst1q_u8(bytes_at(to), vuzp1q_u8(first, second));
+    vst1q_u8(bytes_at(to), vld2q_u8(scalars).val[kOdd]);
   else if constexpr (sizeof(Scalar) == 2)
-    vst1q_u8(bytes_at(to), vreinterpretq_u8_u16(vuzp1q_u16(vreinterpretq_u16_u8(first),
-                                                           vreinterpretq_u16_u8(second))));
+    vst1q_u8(bytes_at(to), vreinterpretq_u8_u16(vld2q_u16(scalars).val[kOdd]));
   else
-    vst1q_u8(bytes_at(to), vreinterpretq_u8_u32(vuzp1q_u32(vreinterpretq_u32_u8(first),
-                                                           vreinterpretq_u32_u8(second))));
-}
-
-/// Odd scalars of 32 bytes.
-template <class Scalar>
-[[gnu::always_inline]] inline void odd_scalars(std::byte* to, const std::byte* from) noexcept {
-  const uint8x16_t first = vld1q_u8(bytes_at(from));
-  const uint8x16_t second = vld1q_u8(bytes_at(from + 16));
-  if constexpr (sizeof(Scalar) == 1)
-    vst1q_u8(bytes_at(to), vuzp2q_u8(first, second));
-  else if constexpr (sizeof(Scalar) == 2)
-    vst1q_u8(bytes_at(to), vreinterpretq_u8_u16(vuzp2q_u16(vreinterpretq_u16_u8(first),
-                                                           vreinterpretq_u16_u8(second))));
-  else
-    vst1q_u8(bytes_at(to), vreinterpretq_u8_u32(vuzp2q_u32(vreinterpretq_u32_u8(first),
-                                                           vreinterpretq_u32_u8(second))));
+    vst1q_u8(bytes_at(to), vreinterpretq_u8_u32(vld2q_u32(scalars).val[kOdd]));
 }
 
 /// Every second scalar, more of them than a vector holds. The last vector starts one scalar early: the
@@ -57,9 +39,9 @@ void gather_every_second(std::byte* to, const std::byte* from, std::int64_t coun
   constexpr auto kBytes = static_cast<std::int64_t>(sizeof(Scalar));
   constexpr std::int64_t kVector = 16 / kBytes;
   for (std::int64_t at = 0; at + kVector < count; at += kVector)
-    even_scalars<Scalar>(to + at * kBytes, from + at * 2 * kBytes);
+    every_second<Scalar, 0>(to + at * kBytes, from + at * 2 * kBytes);
   const std::int64_t last = count - kVector;
-  odd_scalars<Scalar>(to + last * kBytes, from + (2 * last - 1) * kBytes);
+  every_second<Scalar, 1>(to + last * kBytes, from + (2 * last - 1) * kBytes);
 }
 
 template <class Scalar>
